@@ -1,0 +1,26 @@
+//! Deadheat's vocabulary, and traces: what a program did, event by event.
+//!
+//! A trace comes from a recording on disk ([`file`]) or from text ([`text`]) and is read as a
+//! stream of [`Step`]s with the [`Tables`] that name what they speak of. Nothing here analyses:
+//! [`verify`] only asks whether a trace is one.
+//!
+//! ```
+//! use deadheat_trace::{Op, text};
+//!
+//! let trace = text::parse("T0|fork(T1)|1\nT1|w(x=5)|main.c:7\nT0|r(x=5)|main.c:9\n")?;
+//! assert_eq!(trace.steps[1].event.op(), Op::Write);
+//! assert_eq!(trace.steps[2].read(), Some(5));
+//! # Ok::<(), deadheat_trace::text::ParseError>(())
+//! ```
+
+mod event;
+pub mod file;
+mod ids;
+mod tables;
+mod trace;
+
+pub use deadheat_wire::{Op, Order};
+pub use event::{Event, Step};
+pub use ids::{Addr, EventIndex, LockId, Pc, SyncId, ThreadId};
+pub use tables::{Module, SyncKind, SyncObject, Tables, Thread};
+pub use trace::{Mode, Steps, Trace, TraceSteps, Window};

@@ -1,0 +1,142 @@
+//! What the numbers in a trace's events stand for.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::{Addr, Pc, SyncId, ThreadId};
+
+/// The names behind a trace's numbers. They grow while a trace is read: an event's numbers are
+/// in the tables by the time the event is handed out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// The program and its libraries, in the order of loading.
+    pub modules: Vec<Module>,
+    /// By [`ThreadId`].
+    pub threads: Vec<Thread>,
+    /// By [`LockId`](crate::LockId) and [`SyncId`].
+    pub syncs: Vec<SyncObject>,
+    /// Names of variables, in text traces that have them.
+    pub variables: BTreeMap<Addr, String>,
+    /// By [`Pc`], in text traces: a number or `file:line`, as it was written.
+    pub locations: Vec<String>,
+    /// What the recorder wants the user to know, such as why it stopped early.
+    pub notes: Vec<String>,
+}
+
+/// A program or library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Where it was loaded from.
+    pub path: PathBuf,
+    /// The linker's build id, empty if there is none.
+    pub build_id: Vec<u8>,
+    /// Its lowest and one past its highest address in memory.
+    pub start: u64,
+    /// One past its highest address.
+    pub end: u64,
+    /// What the loader added to the addresses in the file.
+    pub bias: u64,
+    /// The [`Pc`] of `start`.
+    pub first_pc: Pc,
+}
+
+/// A thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// As the program named it.
+    pub name: Option<String>,
+    /// Who created it; `None` for the first, and where it is not known.
+    pub parent: Option<ThreadId>,
+    /// Where it was created.
+    pub created_at: Option<Pc>,
+}
+
+/// What kind of thing threads synchronise on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SyncKind {
+    /// A lock of any kind.
+    Lock,
+    /// A condition variable.
+    Condition,
+    /// A barrier.
+    Barrier,
+    /// A semaphore.
+    Semaphore,
+    /// Sends and receives: once-initialisation, annotated release and acquire.
+    Channel,
+    /// A futex.
+    Futex,
+}
+
+/// A thing that threads synchronise on, during one life of its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncObject {
+    /// What it is.
+    pub kind: SyncKind,
+    /// Where it lies; 0 in text traces.
+    pub addr: Addr,
+    /// Its name in a text trace; recordings name it by its number.
+    pub name: Option<String>,
+}
+
+impl Tables {
+    /// Where an event happened, for people: `file:line` or a number in text traces,
+    /// `module+0xoffset` in recordings (the offset is an address in the module's file).
+    ///
+    /// ```
+    /// use deadheat_trace::{Pc, Tables};
+    /// let mut tables = Tables::default();
+    /// tables.locations.push("main.c:7".into());
+    /// assert_eq!(tables.location(Pc(0)), "main.c:7");
+    /// ```
+    pub fn location(&self, pc: Pc) -> String {
+        if let Some(text) = self.locations.get(pc.index()) {
+            return text.clone();
+        }
+        match self.module_of(pc) {
+            Some((module, address)) => {
+                let name = module.path.file_name().unwrap_or(module.path.as_os_str());
+                format!("{}+{address:#x}", name.to_string_lossy())
+            }
+            None => format!("?+{:#x}", pc.0),
+        }
+    }
+
+    /// The module that a pc of a recording lies in, and its address in the module's file.
+    pub fn module_of(&self, pc: Pc) -> Option<(&Module, u64)> {
+        let after = self.modules.partition_point(|module| module.first_pc <= pc);
+        let module = self.modules.get(after.checked_sub(1)?)?;
+        let address = module.start + u64::from(pc.0 - module.first_pc.0);
+        (address < module.end).then(|| (module, address.wrapping_sub(module.bias)))
+    }
+
+    /// The name of a lock or other object: its own, or a letter and its number.
+    pub fn sync_name(&self, id: SyncId) -> String {
+        match self.syncs.get(id.index()) {
+            Some(SyncObject {
+                name: Some(name), ..
+            }) => name.clone(),
+            Some(object) => format!("{}{}", object.kind.letter(), id.0),
+            None => format!("?{}", id.0),
+        }
+    }
+
+    /// The name of a variable, if it has one.
+    pub fn variable(&self, addr: Addr) -> Option<&str> {
+        self.variables.get(&addr).map(String::as_str)
+    }
+}
+
+impl SyncKind {
+    /// The letter that stands before an unnamed object's number.
+    pub const fn letter(self) -> char {
+        match self {
+            SyncKind::Lock => 'L',
+            SyncKind::Condition => 'C',
+            SyncKind::Barrier => 'B',
+            SyncKind::Semaphore => 'S',
+            SyncKind::Channel => 'H',
+            SyncKind::Futex => 'F',
+        }
+    }
+}

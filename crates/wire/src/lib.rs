@@ -1,0 +1,49 @@
+//! The bytes of a recording, as the runtime writes them and the reader reads them.
+//!
+//! This crate holds layouts only: no I/O, no allocation, no dependency, `no_std`. It is the one
+//! piece of Deadheat that both the library inside the program under test and the tool outside
+//! of it must agree on, which is why it stands alone.
+//!
+//! ```text
+//! file   := FileHeader block*
+//! block  := BlockHeader payload            (payload: a whole number of 8-byte words)
+//! ```
+//!
+//! * An *events* block holds [`word`]s: in a parallel recording those of one thread, in a serial
+//!   recording those of the whole program in the order in which they happened.
+//! * A *meta* block holds [`meta`] records: modules, threads, names, notes.
+//! * An *end* block says that the recording was closed in good order. Where it is missing the
+//!   program was killed, or the disk was full.
+//!
+//! Everything is little-endian. Header and payload carry a checksum of their own, so that a
+//! reader finds the next good block after damage. Any change of a layout raises [`VERSION`].
+#![cfg_attr(not(test), no_std)]
+
+mod block;
+mod checksum;
+pub mod meta;
+mod op;
+pub mod word;
+
+pub use block::{BlockHeader, BlockKind, FileHeader};
+pub use checksum::checksum;
+pub use op::{Op, Order};
+
+/// The format's version: a reader refuses a file with a larger one.
+pub const VERSION: u32 = 1;
+
+/// The first eight bytes of every recording.
+pub const FILE_MAGIC: [u8; 8] = *b"DEADHEAT";
+
+/// The first four bytes of every block.
+pub const BLOCK_MAGIC: [u8; 4] = *b"DHB1";
+
+/// Payload size at which the runtime closes an events block.
+pub const BLOCK_BYTES: usize = 64 * 1024;
+
+/// The largest payload that a reader accepts; larger ones are damage.
+pub const MAX_BLOCK_BYTES: usize = 16 * 1024 * 1024;
+
+/// In a serial recording, ranges (`memcpy` and the like) up to this many bytes carry their
+/// contents; larger ones are recorded without.
+pub const MAX_RANGE_VALUES: usize = 4096;

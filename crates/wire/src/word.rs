@@ -1,0 +1,222 @@
+//! The words of an events block.
+//!
+//! Every record starts with a word whose top four bits are its tag and whose low 47 bits are an
+//! address (user space ends at 2^47); the 13 bits between depend on the tag:
+//!
+//! ```text
+//! tag      13 bits                       47 bits         further words
+//! Read*    pc - last pc + 4096           address         values, in a block with values
+//! Write*   pc - last pc + 4096           address         values, in a block with values
+//! ENTER    callee - caller + 4096, or 0  caller's pc
+//! LEAVE    0                             caller's pc
+//! PC       0                             pc
+//! SYNC     op 6, order 3, size 3, +1     object          seq 40 | pc delta 24; operand or values
+//! EXT      kind                          operand         see `Ext`
+//! ```
+//!
+//! The *last pc* is the program counter of the record before; the block's header has it for the
+//! first one. ENTER sets it to the callee's pc where that fits into 13 bits and to the caller's
+//! otherwise; LEAVE sets it to the caller's. A pc too far away for its delta is announced by a PC
+//! word. So a block is decoded without knowing any other.
+//!
+//! No record's first word is zero: a zero word is the end of what a killed program had written.
+
+use crate::op::{Op, Order};
+
+/// The bits of an address.
+pub const ADDR_BITS: u32 = 47;
+/// Masks the address out of a word.
+pub const ADDR_MASK: u64 = (1 << ADDR_BITS) - 1;
+/// Masks the 13 bits between tag and address, shifted down.
+pub const DETAIL_MASK: u64 = (1 << 13) - 1;
+/// What is added to a pc delta of an access.
+pub const PC_BIAS: u64 = 1 << 12;
+/// One more than the largest biased pc delta of an access.
+pub const PC_SPAN: u64 = 1 << 13;
+/// What is added to a pc delta in the second word of SYNC and of ranges.
+pub const WIDE_PC_BIAS: u64 = 1 << 23;
+/// One more than the largest biased pc delta there.
+pub const WIDE_PC_SPAN: u64 = 1 << 24;
+/// The largest sequence number and range length.
+pub const MAX_SEQ: u64 = (1 << 40) - 1;
+
+/// Tag of a one-byte read; two, four, eight and sixteen bytes follow.
+pub const READ1: u64 = 1;
+/// Tag of a one-byte write; two, four, eight and sixteen bytes follow.
+pub const WRITE1: u64 = 6;
+/// Tag of a function's entry.
+pub const ENTER: u64 = 11;
+/// Tag of a function's exit.
+pub const LEAVE: u64 = 12;
+/// Tag of an absolute pc.
+pub const PC: u64 = 13;
+/// Tag of a synchronisation, allocation or other event with a sequence number.
+pub const SYNC: u64 = 14;
+/// Tag of everything else.
+pub const EXT: u64 = 15;
+
+/// The kinds of EXT records.
+pub mod ext {
+    /// A read of a range: address; then length 40 | pc delta 24; then values if [`VALUES`] is set.
+    pub const RANGE_READ: u64 = 1;
+    /// A write of a range, likewise.
+    pub const RANGE_WRITE: u64 = 2;
+    /// The operand is the thread that runs from here on (serial recordings).
+    pub const SWITCH: u64 = 3;
+    /// The operand is how many events are missing here.
+    pub const LOST: u64 = 4;
+    /// A range's contents follow, in words, the last one padded with zeros.
+    pub const VALUES: u64 = 1 << 8;
+}
+
+/// The size code (0 to 4) of an access of 1, 2, 4, 8 or 16 bytes.
+#[inline]
+pub const fn size_code(bytes: usize) -> u64 {
+    bytes.trailing_zeros() as u64
+}
+
+/// How many value words an access of this size code has.
+#[inline]
+pub const fn value_words(size_code: u64) -> usize {
+    if size_code >= 4 { 2 } else { 1 }
+}
+
+/// The word of an access: `kind` is a tag from [`READ1`] or [`WRITE1`] plus the size code,
+/// `pc_delta` is biased by [`PC_BIAS`].
+#[inline]
+pub const fn access(kind: u64, pc_delta: u64, addr: u64) -> u64 {
+    kind << 60 | pc_delta << ADDR_BITS | addr & ADDR_MASK
+}
+
+/// A word with a tag and an address, and `detail` between.
+#[inline]
+pub const fn tagged(tag: u64, detail: u64, addr: u64) -> u64 {
+    tag << 60 | (detail & DETAIL_MASK) << ADDR_BITS | addr & ADDR_MASK
+}
+
+/// The detail bits of a SYNC record; `operand` says that an operand word follows.
+#[inline]
+pub const fn sync_detail(op: Op, order: Order, size_code: u64, operand: bool) -> u64 {
+    op as u64 | (order as u64) << 6 | size_code << 9 | (operand as u64) << 12
+}
+
+/// A number of 40 bits and a pc delta biased by [`WIDE_PC_BIAS`]: the second word of SYNC and
+/// of ranges.
+#[inline]
+pub const fn numbered(number: u64, pc_delta: u64) -> u64 {
+    (number & MAX_SEQ) << 24 | pc_delta & (WIDE_PC_SPAN - 1)
+}
+
+/// The parts of a [`numbered`] word: number and unbiased pc delta.
+#[inline]
+pub const fn split_numbered(word: u64) -> (u64, i64) {
+    (
+        word >> 24,
+        (word & (WIDE_PC_SPAN - 1)) as i64 - WIDE_PC_BIAS as i64,
+    )
+}
+
+/// The tag of a word.
+#[inline]
+pub const fn tag(word: u64) -> u64 {
+    word >> 60
+}
+
+/// The detail bits of a word.
+#[inline]
+pub const fn detail(word: u64) -> u64 {
+    word >> ADDR_BITS & DETAIL_MASK
+}
+
+/// The address of a word.
+#[inline]
+pub const fn addr(word: u64) -> u64 {
+    word & ADDR_MASK
+}
+
+/// How many words the record that starts with `first` has, or `None` if `first` starts none.
+/// `second` is the word after it (needed for ranges only), `values` whether the block has values.
+///
+/// ```
+/// use deadheat_wire::word;
+/// let read4 = word::access(word::READ1 + 2, word::PC_BIAS, 0x1000);
+/// assert_eq!(word::record_len(read4, 0, false), Some(1));
+/// assert_eq!(word::record_len(read4, 0, true), Some(2));
+/// assert_eq!(word::record_len(0, 0, false), None);
+/// ```
+#[inline]
+pub const fn record_len(first: u64, second: u64, values: bool) -> Option<usize> {
+    match tag(first) {
+        0 => None,
+        kind @ 1..=10 => Some(
+            1 + if values {
+                value_words((kind - 1) % 5)
+            } else {
+                0
+            },
+        ),
+        ENTER | LEAVE | PC => Some(1),
+        SYNC => {
+            let bits = detail(first);
+            let Some(op) = Op::from_number((bits & 63) as u8) else {
+                return None;
+            };
+            let extra = if op.is_atomic() && values {
+                value_words(bits >> 9 & 7) * if matches!(op, Op::AtomicRmw) { 2 } else { 1 }
+            } else {
+                (bits >> 12 & 1) as usize
+            };
+            Some(2 + extra)
+        }
+        _ => {
+            let bits = detail(first);
+            match bits & 0xFF {
+                ext::RANGE_READ | ext::RANGE_WRITE => {
+                    let length = (second >> 24) as usize;
+                    if bits & ext::VALUES == 0 {
+                        Some(2)
+                    } else if length > crate::MAX_RANGE_VALUES {
+                        None
+                    } else {
+                        Some(2 + length.div_ceil(8))
+                    }
+                }
+                ext::SWITCH | ext::LOST => Some(1),
+                _ => None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_come_back() {
+        let w = access(WRITE1 + 3, PC_BIAS + 17, 0x7FFF_FFFF_FFF8);
+        assert_eq!(
+            (tag(w), detail(w), addr(w)),
+            (9, PC_BIAS + 17, 0x7FFF_FFFF_FFF8)
+        );
+        let w = tagged(
+            SYNC,
+            sync_detail(Op::AtomicRmw, Order::SeqCst, 4, false),
+            0x10,
+        );
+        assert_eq!(detail(w) & 63, Op::AtomicRmw as u64);
+        assert_eq!(record_len(w, 0, true), Some(6));
+        assert_eq!(record_len(w, 0, false), Some(2));
+        assert_eq!(
+            split_numbered(numbered(MAX_SEQ, WIDE_PC_BIAS - 5)),
+            (MAX_SEQ, -5)
+        );
+    }
+
+    #[test]
+    fn no_record_starts_with_zero() {
+        for kind in 1..=15u64 {
+            assert_ne!(tagged(kind, 0, 0), 0);
+        }
+    }
+}
