@@ -13,14 +13,19 @@
 //! # Ok::<(), deadheat_trace::text::ParseError>(())
 //! ```
 
+mod cells;
 mod event;
 pub mod file;
+mod hash;
 mod ids;
 mod tables;
+pub mod text;
 mod trace;
+mod write_error;
 
 pub use deadheat_wire::{Op, Order};
 pub use event::{Event, Step};
 pub use ids::{Addr, EventIndex, LockId, Pc, SyncId, ThreadId};
 pub use tables::{Module, SyncKind, SyncObject, Tables, Thread};
 pub use trace::{Mode, Steps, Trace, TraceSteps, Window};
+pub use write_error::WriteError;

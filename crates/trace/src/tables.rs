@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::cells::Cell;
 use crate::{Addr, Pc, SyncId, ThreadId};
 
 /// The names behind a trace's numbers. They grow while a trace is read: an event's numbers are
@@ -119,6 +120,34 @@ impl Tables {
             Some(object) => format!("{}{}", object.kind.letter(), id.0),
             None => format!("?{}", id.0),
         }
+    }
+
+    /// The name of a thread: its own, or `T` and its number.
+    ///
+    /// ```
+    /// use deadheat_trace::{ThreadId, text};
+    /// let trace = text::parse("main|fork(T1)|1\n")?;
+    /// assert_eq!(trace.tables.thread_name(ThreadId(0)), "main");
+    /// assert_eq!(trace.tables.thread_name(ThreadId(1)), "T1");
+    /// # Ok::<(), text::ParseError>(())
+    /// ```
+    pub fn thread_name(&self, id: ThreadId) -> String {
+        let thread = self.threads.get(id.index());
+        let name = thread.and_then(|thread| thread.name.clone());
+        name.unwrap_or_else(|| id.to_string())
+    }
+
+    /// The variable of a text trace that an address lies in, and how far.
+    ///
+    /// ```
+    /// use deadheat_trace::text;
+    /// let trace = text::parse("T0|w(x+2:1=5)|1\n")?;
+    /// assert_eq!(trace.tables.variable_at(trace.steps[0].event.addr()), Some(("x", 2)));
+    /// # Ok::<(), text::ParseError>(())
+    /// ```
+    pub fn variable_at(&self, addr: Addr) -> Option<(&str, u64)> {
+        let base = Cell::of(addr)?.base;
+        Some((self.variable(base)?, addr.0 - base.0))
     }
 
     /// The name of a variable, if it has one.

@@ -1,0 +1,352 @@
+//! The writer of the full format. What it writes reads back as the same trace.
+//!
+//! Threads, objects and variables are numbered by a reader in the order in which they appear;
+//! where that would not give the numbers they have, or loses something, a directive says it.
+
+use std::collections::HashSet;
+use std::io::{self, BufWriter, Write};
+
+use super::cursor::quote;
+use super::tokens::{self, SyncTokens, ThreadTokens, written_name};
+use super::{FORMAT, VERSION, Written, location, words};
+use crate::cells::{Allotment, Cell};
+use crate::hash::FastMap;
+use crate::{Addr, Event, Mode, Op, Pc, Step, Steps, SyncId, Tables, Thread, ThreadId, WriteError};
+
+/// Values up to this one are written in decimal.
+const LARGEST_DECIMAL: u64 = 9999;
+
+pub(super) fn write<S: Steps, W: Write>(
+    steps: &mut S,
+    out: W,
+) -> Result<Written, WriteError<S::Error>> {
+    let mut writer = Writer {
+        out: BufWriter::new(out),
+        threads: ThreadTokens::default(),
+        told: Vec::new(),
+        syncs: SyncTokens::default(),
+        variables: FastMap::default(),
+        variable_names: HashSet::new(),
+        cells: Allotment::default(),
+        locations: FastMap::default(),
+        notes: 0,
+    };
+    let mode = match steps.mode() {
+        Mode::Serial => "serial",
+        Mode::Parallel => "parallel",
+    };
+    writeln!(writer.out, "#! {FORMAT} {VERSION} {mode}")?;
+    let mut written = Written::default();
+    while let Some(step) = steps.next_step().map_err(WriteError::Read)? {
+        writer.step(&step, steps.tables())?;
+        written.lines += 1;
+    }
+    writer.finish(steps.tables())?;
+    Ok(written)
+}
+
+struct Writer<W: Write> {
+    out: BufWriter<W>,
+    threads: ThreadTokens,
+    /// What a reader knows of each thread so far.
+    told: Vec<Thread>,
+    syncs: SyncTokens,
+    /// By the address of the cell.
+    variables: FastMap<u64, String>,
+    variable_names: HashSet<String>,
+    /// What a reader has handed out so far.
+    cells: Allotment,
+    locations: FastMap<u32, String>,
+    notes: usize,
+}
+
+impl<W: Write> Writer<W> {
+    fn step(&mut self, step: &Step, tables: &Tables) -> io::Result<()> {
+        let event = &step.event;
+        self.tell_notes(tables)?;
+        self.tell_threads(event.thread(), None, tables)?;
+        match event.op() {
+            Op::Fork => self.tell_threads(event.peer(), Some(event), tables)?,
+            Op::Join => self.tell_threads(event.peer(), None, tables)?,
+            op if op.is_access() => self.tell_variable(event.addr(), event.size(), tables)?,
+            Op::Alloc => {
+                let size = step.written().unwrap_or(0);
+                self.tell_variable(event.addr(), size, tables)?;
+            }
+            Op::Free => self.tell_variable(event.addr(), 0, tables)?,
+            op if words::kind_of(op).is_some() || matches!(op, Op::Init | Op::Destroy) => {
+                self.tell_syncs(event.sync().index(), tables)?;
+            }
+            _ => {}
+        }
+        self.thread(event.thread())?;
+        write!(self.out, "|{}", words::op_word(event.op()))?;
+        self.target(step, tables)?;
+        self.out.write_all(b"|")?;
+        self.location(event.pc(), tables)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn target(&mut self, step: &Step, tables: &Tables) -> io::Result<()> {
+        let event = &step.event;
+        let op = event.op();
+        match op {
+            Op::Begin | Op::End => return Ok(()),
+            Op::Enter | Op::Leave | Op::Branch => {
+                return match event.target() {
+                    0 => Ok(()),
+                    target => write!(self.out, "({target:#x})"),
+                };
+            }
+            Op::Lost => {
+                return match step.written() {
+                    None => Ok(()),
+                    Some(count) => write!(self.out, "({count})"),
+                };
+            }
+            _ => {}
+        }
+        self.out.write_all(b"(")?;
+        match op {
+            Op::Fork | Op::Join => self.thread(event.peer())?,
+            Op::Fence => write!(self.out, "{}", words::order_word(event.order()))?,
+            Op::Alloc | Op::Free => {
+                self.place(event.addr())?;
+                if let (Op::Alloc, Some(size)) = (op, step.written()) {
+                    write!(self.out, ":{size}")?;
+                }
+            }
+            op if op.is_access() => self.access(step)?,
+            _ => {
+                let id = event.sync();
+                if matches!(op, Op::Init | Op::Destroy) {
+                    let kind = words::kind_word(tokens::kind(tables, id));
+                    write!(self.out, "{kind}:")?;
+                }
+                self.sync(id)?;
+                if !matches!(op, Op::Acquire | Op::Release)
+                    && let Some(value) = step.written()
+                {
+                    write!(self.out, "={value}")?;
+                }
+            }
+        }
+        self.out.write_all(b")")
+    }
+
+    fn access(&mut self, step: &Step) -> io::Result<()> {
+        let event = &step.event;
+        let named = self.place(event.addr())?;
+        if !named || event.size() != crate::cells::SMALLEST {
+            write!(self.out, ":{}", event.size())?;
+        }
+        let (read, written) = (step.read(), step.written());
+        if event.op() == Op::AtomicRmw {
+            if read.is_some() || written.is_some() {
+                let show = |value| value_text(value).unwrap_or_else(|| "?".to_owned());
+                write!(self.out, "={}->{}", show(read), show(written))?;
+            }
+        } else if let Some(value) = value_text(if event.op().reads() { read } else { written }) {
+            write!(self.out, "={value}")?;
+        }
+        if event.op().is_atomic() {
+            write!(self.out, ",{}", words::order_word(event.order()))?;
+        }
+        Ok(())
+    }
+
+    /// Writes an address; says whether it was by a variable's name.
+    fn place(&mut self, addr: Addr) -> io::Result<bool> {
+        let cell = Cell::of(addr).and_then(|cell| Some((cell, self.variables.get(&cell.base.0)?)));
+        let Some((cell, name)) = cell else {
+            write!(self.out, "{:#x}", addr.0)?;
+            return Ok(false);
+        };
+        self.out.write_all(name.as_bytes())?;
+        match addr.0 - cell.base.0 {
+            0 => {}
+            offset => write!(self.out, "+{offset}")?,
+        }
+        Ok(true)
+    }
+
+    fn thread(&mut self, id: ThreadId) -> io::Result<()> {
+        match self.threads.get(id) {
+            Some(token) => self.out.write_all(token.as_bytes()),
+            None => write!(self.out, "{id}"),
+        }
+    }
+
+    fn sync(&mut self, id: SyncId) -> io::Result<()> {
+        match self.syncs.get(id) {
+            Some(token) => self.out.write_all(token.as_bytes()),
+            None => write!(self.out, "?{}", id.0),
+        }
+    }
+
+    fn location(&mut self, pc: Pc, tables: &Tables) -> io::Result<()> {
+        let text = self
+            .locations
+            .entry(pc.0)
+            .or_insert_with(|| location::readable(&tables.location(pc)).into_owned());
+        self.out.write_all(text.as_bytes())
+    }
+
+    fn tell_notes(&mut self, tables: &Tables) -> io::Result<()> {
+        while let Some(note) = tables.notes.get(self.notes) {
+            writeln!(self.out, "#! note {}", quote(note))?;
+            self.notes += 1;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a reader gives this thread its number, and knows what the tables know of
+    /// it; `fork` is the event about to be written if that is what will tell it.
+    fn tell_threads(
+        &mut self,
+        id: ThreadId,
+        fork: Option<&Event>,
+        tables: &Tables,
+    ) -> io::Result<()> {
+        let end = (id.index() + 1).min(tables.threads.len());
+        while self.threads.len() < end {
+            let index = self.threads.len();
+            let thread = tokens::thread(tables, index);
+            let number = ThreadId(index as u32);
+            let token = self.threads.add(&thread).to_owned();
+            let mut expected = Thread {
+                name: super::names::thread_name(&token, number),
+                ..Thread::default()
+            };
+            let last = index == id.index();
+            if let (Some(fork), true) = (fork, last) {
+                expected.parent = Some(fork.thread());
+                expected.created_at = Some(fork.pc());
+            }
+            self.told.push(expected);
+            if !last || self.told[index] != thread {
+                self.tell_thread(index, thread, tables)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_thread(&mut self, index: usize, mut thread: Thread, tables: &Tables) -> io::Result<()> {
+        let id = ThreadId(index as u32);
+        let token = self.threads.get(id).unwrap_or_default().to_owned();
+        // A parent that a reader does not know yet would be numbered now; it is told at the end.
+        thread.parent = thread.parent.filter(|p| p.index() < self.threads.len());
+        write!(self.out, "#! thread {token}")?;
+        match &thread.name {
+            Some(name) if *name == token && token != id.to_string() => {}
+            Some(name) => write!(self.out, " name={}", quote(name))?,
+            None if token == id.to_string() => {}
+            None => write!(self.out, " unnamed")?,
+        }
+        if let Some(parent) = thread.parent {
+            write!(self.out, " parent=")?;
+            self.thread(parent)?;
+        }
+        if let Some(pc) = thread.created_at {
+            let text = tables.location(pc);
+            write!(
+                self.out,
+                " at={}",
+                quote_if_spaced(&location::readable(&text))
+            )?;
+        }
+        self.told[index] = thread;
+        writeln!(self.out)
+    }
+
+    fn tell_syncs(&mut self, index: usize, tables: &Tables) -> io::Result<()> {
+        let end = (index + 1).min(tables.syncs.len());
+        while self.syncs.len() < end {
+            let next = self.syncs.len();
+            let object = &tables.syncs[next];
+            let understood = self.syncs.add(object);
+            let known = understood == object.name && object.addr == Addr(0);
+            if next == index && known {
+                continue;
+            }
+            write!(self.out, "#! {} ", words::kind_word(object.kind))?;
+            self.sync(SyncId(next as u32))?;
+            if understood != object.name {
+                match &object.name {
+                    Some(name) => write!(self.out, " name={}", quote(name))?,
+                    None => write!(self.out, " unnamed")?,
+                }
+            }
+            if object.addr != Addr(0) {
+                write!(self.out, " addr={:#x}", object.addr.0)?;
+            }
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a reader gives the variable at this address the cell that it has.
+    fn tell_variable(&mut self, addr: Addr, size: u64, tables: &Tables) -> io::Result<()> {
+        let Some(cell) = Cell::of(addr) else {
+            return Ok(());
+        };
+        if self.cells.has(cell) || !tables.variables.contains_key(&cell.base) {
+            return Ok(());
+        }
+        let first = self.cells.next(cell.size).unwrap_or(cell);
+        let needs = (addr.0 - cell.base.0).saturating_add(size.max(1));
+        for (&base, name) in tables.variables.range(first.base..=cell.base) {
+            let name = super::tokens::unused(&mut self.variable_names, Some(name), name);
+            let written = match name.starts_with("0x") || name.starts_with("0X") {
+                true => quote(&name),
+                false => written_name(&name),
+            };
+            if base != cell.base || Cell::size_for(needs) != Some(cell.size) {
+                writeln!(self.out, "#! variable {written} {}", cell.size)?;
+            }
+            self.variables.insert(base.0, written);
+        }
+        self.cells.advance_past(cell);
+        Ok(())
+    }
+
+    /// What no event told.
+    fn finish(&mut self, tables: &Tables) -> io::Result<()> {
+        self.tell_notes(tables)?;
+        if let Some(last) = tables.threads.len().checked_sub(1) {
+            // Past the end: every one of them gets its line.
+            self.tell_threads(ThreadId(last as u32 + 1), None, tables)?;
+        }
+        for index in 0..self.told.len() {
+            let thread = tokens::thread(tables, index);
+            if self.told[index] != thread {
+                self.tell_thread(index, thread, tables)?;
+            }
+        }
+        self.tell_syncs(tables.syncs.len(), tables)?;
+        for &base in tables.variables.keys() {
+            let Some(cell) = Cell::of(base) else { continue };
+            if !self.cells.has(cell) {
+                self.tell_variable(base, cell.size, tables)?;
+                if let Some(name) = self.variables.get(&base.0) {
+                    writeln!(self.out, "#! variable {name} {}", cell.size)?;
+                }
+            }
+        }
+        self.out.flush()
+    }
+}
+
+fn value_text(value: Option<u64>) -> Option<String> {
+    value.map(|value| match value {
+        0..=LARGEST_DECIMAL => value.to_string(),
+        _ => format!("{value:#x}"),
+    })
+}
+
+fn quote_if_spaced(text: &str) -> String {
+    match text.contains(|c: char| c.is_whitespace() || c == '"') {
+        true => quote(text),
+        false => text.to_owned(),
+    }
+}
