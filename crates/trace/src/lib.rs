@@ -18,9 +18,13 @@ mod event;
 pub mod file;
 mod hash;
 mod ids;
+pub mod json;
+mod op_name;
+pub mod stats;
 mod tables;
 pub mod text;
 mod trace;
+pub mod verify;
 mod write_error;
 
 pub use deadheat_wire::{Op, Order};

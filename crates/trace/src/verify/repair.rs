@@ -1,0 +1,86 @@
+//! The writes that a trace lacks, as events of their own.
+
+use super::memory::Memory;
+use crate::{Event, Mode, Op, Step, Steps, Tables};
+
+/// A trace with an [`Op::ExternalWrite`] before every read that returned something else than what
+/// was written last, so that in the result every read returns what was written last.
+///
+/// Who wrote is not known: the step carries the thread and place of the read that noticed it, and
+/// covers the bytes that were read (of reads larger than eight bytes the first eight, whose value
+/// the trace has). Parallel traces, which have no values, pass through as they are.
+///
+/// ```
+/// use deadheat_trace::{Op, Steps, text, verify};
+///
+/// let trace = text::parse("T0|w(x=1)|1\nT0|r(x=2)|2\n")?;
+/// let mut repaired = verify::repair(trace.stream());
+/// let mut ops = Vec::new();
+/// while let Some(step) = repaired.next_step()? {
+///     ops.push((step.event.op(), step.written()));
+/// }
+/// assert_eq!(ops, [(Op::Write, Some(1)), (Op::ExternalWrite, Some(2)), (Op::Read, None)]);
+/// assert_eq!(repaired.inserted(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn repair<S: Steps>(steps: S) -> Repaired<S> {
+    Repaired {
+        memory: Memory::new(steps.mode() == Mode::Serial),
+        steps,
+        pending: None,
+        inserted: 0,
+    }
+}
+
+/// See [`repair`].
+pub struct Repaired<S> {
+    steps: S,
+    memory: Memory,
+    /// The read that follows the write just handed out.
+    pending: Option<Step>,
+    inserted: u64,
+}
+
+impl<S> Repaired<S> {
+    /// How many external writes have been inserted so far.
+    pub fn inserted(&self) -> u64 {
+        self.inserted
+    }
+}
+
+impl<S: Steps> Steps for Repaired<S> {
+    type Error = S::Error;
+
+    fn next_step(&mut self) -> Result<Option<Step>, S::Error> {
+        if let Some(read) = self.pending.take() {
+            return Ok(Some(read));
+        }
+        let Some(step) = self.steps.next_step()? else {
+            return Ok(None);
+        };
+        let event = &step.event;
+        if !event.op().is_access() {
+            self.memory.event(&step);
+            return Ok(Some(step));
+        }
+        if self.memory.access(&step).is_none() {
+            return Ok(Some(step));
+        }
+        self.inserted += 1;
+        self.pending = Some(step);
+        let (thread, addr, pc) = (event.thread(), event.addr(), event.pc());
+        let size = event.size().min(8) as u16;
+        let write = Event::access(thread, Op::ExternalWrite, addr, size, pc);
+        Ok(Some(
+            Step::new(write).with_written(step.read().unwrap_or(0)),
+        ))
+    }
+
+    fn tables(&self) -> &Tables {
+        self.steps.tables()
+    }
+
+    fn mode(&self) -> Mode {
+        self.steps.mode()
+    }
+}
