@@ -21,12 +21,14 @@
 
 mod block;
 mod checksum;
+mod live;
 pub mod meta;
 mod op;
 pub mod word;
 
 pub use block::{BlockHeader, BlockKind, FileHeader};
 pub use checksum::checksum;
+pub use live::{LIVE_BUFFER, LIVE_MAGIC, LiveHeader, SLOT_BYTES};
 pub use op::{Op, Order};
 
 /// The format's version: a reader refuses a file with a larger one.

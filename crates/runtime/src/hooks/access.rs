@@ -1,0 +1,152 @@
+//! Reads and writes of memory.
+
+use core::arch::naked_asm;
+
+use deadheat_wire::word::{READ1, WRITE1};
+
+use crate::record::event;
+
+/// Exports `$name(addr)`: the return address becomes the second argument.
+macro_rules! access_hooks {
+    ($($name:literal $kind:expr, $shift:literal;)*) => { $(const _: () = {
+        #[cfg_attr(not(test), unsafe(export_name = $name))]
+        #[unsafe(naked)]
+        #[allow(dead_code)]
+        unsafe extern "C" fn entry(_addr: usize) {
+            naked_asm!(".cfi_startproc", "mov rsi, [rsp]", "jmp {0}", ".cfi_endproc", sym hook)
+        }
+        unsafe extern "C" fn hook(addr: usize, pc: usize) {
+            // SAFETY: the compiler calls it before the access that it describes.
+            unsafe { event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
+        }
+    };)* };
+}
+
+access_hooks! {
+    "__tsan_read1" READ1, 0;
+    "__tsan_read2" READ1, 1;
+    "__tsan_read4" READ1, 2;
+    "__tsan_read8" READ1, 3;
+    "__tsan_read16" READ1, 4;
+    "__tsan_write1" WRITE1, 0;
+    "__tsan_write2" WRITE1, 1;
+    "__tsan_write4" WRITE1, 2;
+    "__tsan_write8" WRITE1, 3;
+    "__tsan_write16" WRITE1, 4;
+    "__tsan_unaligned_read2" READ1, 1;
+    "__tsan_unaligned_read4" READ1, 2;
+    "__tsan_unaligned_read8" READ1, 3;
+    "__tsan_unaligned_read16" READ1, 4;
+    "__tsan_unaligned_write2" WRITE1, 1;
+    "__tsan_unaligned_write4" WRITE1, 2;
+    "__tsan_unaligned_write8" WRITE1, 3;
+    "__tsan_unaligned_write16" WRITE1, 4;
+    "__tsan_volatile_read1" READ1, 0;
+    "__tsan_volatile_read2" READ1, 1;
+    "__tsan_volatile_read4" READ1, 2;
+    "__tsan_volatile_read8" READ1, 3;
+    "__tsan_volatile_read16" READ1, 4;
+    "__tsan_volatile_write1" WRITE1, 0;
+    "__tsan_volatile_write2" WRITE1, 1;
+    "__tsan_volatile_write4" WRITE1, 2;
+    "__tsan_volatile_write8" WRITE1, 3;
+    "__tsan_volatile_write16" WRITE1, 4;
+    "__tsan_unaligned_volatile_read2" READ1, 1;
+    "__tsan_unaligned_volatile_read4" READ1, 2;
+    "__tsan_unaligned_volatile_read8" READ1, 3;
+    "__tsan_unaligned_volatile_read16" READ1, 4;
+    "__tsan_unaligned_volatile_write2" WRITE1, 1;
+    "__tsan_unaligned_volatile_write4" WRITE1, 2;
+    "__tsan_unaligned_volatile_write8" WRITE1, 3;
+    "__tsan_unaligned_volatile_write16" WRITE1, 4;
+    "__tsan_vptr_read" READ1, 3;
+}
+
+/// A read that is followed by a write of the same place, announced as one: both are recorded.
+macro_rules! read_write_hooks {
+    ($($name:literal $shift:literal;)*) => { $(const _: () = {
+        #[cfg_attr(not(test), unsafe(export_name = $name))]
+        #[unsafe(naked)]
+        #[allow(dead_code)]
+        unsafe extern "C" fn entry(_addr: usize) {
+            naked_asm!(".cfi_startproc", "mov rsi, [rsp]", "jmp {0}", ".cfi_endproc", sym hook)
+        }
+        unsafe extern "C" fn hook(addr: usize, pc: usize) {
+            // SAFETY: the compiler calls it before the accesses that it describes.
+            unsafe {
+                event::access::<{ READ1 + $shift as u64 }, $shift>(addr, pc);
+                event::access::<{ WRITE1 + $shift as u64 }, $shift>(addr, pc);
+            }
+        }
+    };)* };
+}
+
+read_write_hooks! {
+    "__tsan_read_write1" 0;
+    "__tsan_read_write2" 1;
+    "__tsan_read_write4" 2;
+    "__tsan_read_write8" 3;
+    "__tsan_read_write16" 4;
+    "__tsan_unaligned_read_write2" 1;
+    "__tsan_unaligned_read_write4" 2;
+    "__tsan_unaligned_read_write8" 3;
+    "__tsan_unaligned_read_write16" 4;
+}
+
+/// Exports `$name` with two arguments: the return address becomes the third.
+macro_rules! pair_hooks {
+    ($($name:literal => $hook:ident;)*) => { $(const _: () = {
+        #[cfg_attr(not(test), unsafe(export_name = $name))]
+        #[unsafe(naked)]
+        #[allow(dead_code)]
+        unsafe extern "C" fn entry(_first: usize, _second: usize) {
+            naked_asm!(".cfi_startproc", "mov rdx, [rsp]", "jmp {0}", ".cfi_endproc", sym $hook)
+        }
+    };)* };
+}
+
+pair_hooks! {
+    "__tsan_vptr_update" => vptr_update;
+    "__tsan_read_range" => read_range;
+    "__tsan_write_range" => write_range;
+    "__tsan_external_read" => external_read;
+    "__tsan_external_write" => external_write;
+}
+
+/// A constructor or destructor sets the table of virtual functions. Setting it to what it is
+/// does not change anything and does not count, as in ThreadSanitizer.
+unsafe extern "C" fn vptr_update(addr: usize, value: usize, pc: usize) {
+    // SAFETY: the compiler calls it before it writes to `addr`.
+    unsafe {
+        if *(addr as *const usize) != value {
+            event::access::<{ WRITE1 + 3 }, 3>(addr, pc);
+        }
+    }
+}
+
+unsafe extern "C" fn read_range(addr: usize, length: usize, pc: usize) {
+    event::range(false, addr, length, pc);
+}
+
+unsafe extern "C" fn write_range(addr: usize, length: usize, pc: usize) {
+    event::range(true, addr, length, pc);
+}
+
+/// The `_pc` variants get the program counter from their caller.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn __tsan_read_range_pc(addr: usize, length: usize, pc: usize) {
+    event::range(false, addr, length, pc);
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn __tsan_write_range_pc(addr: usize, length: usize, pc: usize) {
+    event::range(true, addr, length, pc);
+}
+
+unsafe extern "C" fn external_read(addr: usize, caller_pc: usize, _pc: usize) {
+    event::range(false, addr, 1, caller_pc);
+}
+
+unsafe extern "C" fn external_write(addr: usize, caller_pc: usize, _pc: usize) {
+    event::range(true, addr, 1, caller_pc);
+}

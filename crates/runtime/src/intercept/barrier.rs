@@ -1,0 +1,58 @@
+//! Barriers.
+
+use core::ffi::c_int;
+
+use deadheat_wire::Op;
+
+use super::real;
+use crate::hooks::{caller, trampoline};
+use crate::record::event::{self, Sync};
+use crate::record::{Mode, mode};
+use crate::{serial, threads};
+
+trampoline! {
+    "pthread_barrier_init" => barrier_init;
+    "pthread_barrier_destroy" => barrier_destroy;
+    "pthread_barrier_wait" => barrier_wait;
+}
+
+unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_int {
+    let pc = caller();
+    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    let result = unsafe { real::pthread_barrier_init(barrier, attr, count) };
+    if result == 0 && threads::visible() {
+        Sync::new(Op::Init, barrier, pc).with(u64::from(count)).record();
+    }
+    result
+}
+
+unsafe extern "C" fn barrier_destroy(barrier: usize) -> c_int {
+    event::sync(Op::Destroy, barrier, caller());
+    // SAFETY: see `barrier_init`.
+    unsafe { real::pthread_barrier_destroy(barrier) }
+}
+
+/// glibc keeps the number of threads that a barrier waits for at this offset.
+const BARRIER_COUNT: usize = 8;
+
+unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
+    let pc = caller();
+    if !threads::visible() {
+        // SAFETY: see `barrier_init`.
+        return unsafe { real::pthread_barrier_wait(barrier) };
+    }
+    if mode() == Mode::Serial {
+        serial::point();
+        Sync::new(Op::BarrierEnter, barrier, pc).record();
+        // SAFETY: an initialised barrier of the program is larger than this.
+        let count = unsafe { ((barrier + BARRIER_COUNT) as *const u32).read_volatile() };
+        let last = serial::arrive(barrier, count);
+        Sync::new(Op::BarrierExit, barrier, pc).record();
+        return if last { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 };
+    }
+    Sync::new(Op::BarrierEnter, barrier, pc).record();
+    // SAFETY: see `barrier_init`.
+    let result = unsafe { real::pthread_barrier_wait(barrier) };
+    Sync::new(Op::BarrierExit, barrier, pc).record();
+    result
+}

@@ -1,0 +1,162 @@
+//! Condition variables.
+//!
+//! A wait is recorded as release of the lock, wait, (others run,) wake or timeout, acquisition
+//! of the lock. In a serial recording the waiting itself is ours: glibc's condition is not used.
+
+use core::ffi::c_int;
+
+use deadheat_wire::Op;
+
+use super::{Taking, real};
+use crate::hooks::{caller, trampoline};
+use crate::local::local;
+use crate::record::event::{self, Sync};
+use crate::record::{Mode, mode};
+use crate::serial::{self, Limit, Waited};
+use crate::threads;
+
+trampoline! {
+    "pthread_cond_init" => cond_init;
+    "pthread_cond_destroy" => cond_destroy;
+    "pthread_cond_wait" => cond_wait;
+    "pthread_cond_timedwait" => cond_timedwait;
+    "pthread_cond_clockwait" => cond_clockwait;
+    "pthread_cond_signal" => cond_signal;
+    "pthread_cond_broadcast" => cond_broadcast;
+}
+
+pub(super) unsafe extern "C" fn cond_init(condition: usize, attr: usize) -> c_int {
+    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    unsafe { real::pthread_cond_init(condition, attr) }
+}
+
+pub(super) unsafe extern "C" fn cond_destroy(condition: usize) -> c_int {
+    event::sync(Op::Destroy, condition, caller());
+    // SAFETY: see `cond_init`. In a serial recording glibc never saw a waiter.
+    unsafe { real::pthread_cond_destroy(condition) }
+}
+
+fn wait(
+    condition: usize,
+    lock: usize,
+    pc: usize,
+    limit: Limit,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
+    if !threads::visible() {
+        return block();
+    }
+    if mode() == Mode::Serial {
+        return wait_serially(condition, lock, pc, limit);
+    }
+    Sync::new(Op::Release, lock, pc).record();
+    Sync::new(Op::Wait, condition, pc).record();
+    // SAFETY: the thread's own state.
+    unsafe { (*local()).cancelled_wait = [condition, lock] };
+    let result = block();
+    // SAFETY: as above.
+    unsafe { (*local()).cancelled_wait = [0; 2] };
+    let woken = if result == libc::ETIMEDOUT { Op::Timeout } else { Op::Wake };
+    Sync::new(woken, condition, pc).record();
+    Sync::new(Op::Acquire, lock, pc).record();
+    result
+}
+
+/// A thread that is cancelled while it waits never returns from there: glibc takes the lock
+/// again and unwinds. The first the runtime sees of it is that a cleanup handler unlocks.
+pub fn finish_cancelled_wait(lock: usize, pc: usize) {
+    // SAFETY: the thread's own state.
+    let [condition, waited_with] = unsafe { (*local()).cancelled_wait };
+    if condition != 0 && waited_with == lock {
+        // SAFETY: as above.
+        unsafe { (*local()).cancelled_wait = [0; 2] };
+        event::sync(Op::Wake, condition, pc);
+        event::sync(Op::Acquire, lock, pc);
+    }
+}
+
+fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_int {
+    serial::point();
+    // SAFETY: the program holds the lock, as for the real function.
+    let result = unsafe { real::pthread_mutex_unlock(lock) };
+    if result != 0 {
+        return result;
+    }
+    Sync::new(Op::Release, lock, pc).record();
+    Sync::new(Op::Wait, condition, pc).record();
+    serial::wake(lock, usize::MAX);
+    let waited = serial::wait(condition, limit);
+    let woken = if waited == Waited::TimedOut { Op::Timeout } else { Op::Wake };
+    Sync::new(woken, condition, pc).record();
+    let (op, request) = (Op::Acquire, Some(Op::Request));
+    let taking = Taking { object: lock, pc, op, request, limit: Limit::None };
+    // SAFETY: the program's own lock.
+    let locked = taking.run(
+        || unsafe { real::pthread_mutex_trylock(lock) },
+        || unsafe { real::pthread_mutex_lock(lock) },
+    );
+    if waited == Waited::Cancelled {
+        // SAFETY: a cancellation point, with the lock held, as POSIX wants it.
+        unsafe { real::pthread_testcancel() };
+    }
+    match (locked, waited) {
+        (0, Waited::TimedOut) => libc::ETIMEDOUT,
+        (result, _) => result,
+    }
+}
+
+pub(super) unsafe extern "C" fn cond_wait(condition: usize, lock: usize) -> c_int {
+    // SAFETY: see `cond_init`.
+    wait(condition, lock, caller(), Limit::None, || unsafe {
+        real::pthread_cond_wait(condition, lock)
+    })
+}
+
+pub(super) unsafe extern "C" fn cond_timedwait(
+    condition: usize,
+    lock: usize,
+    time: usize,
+) -> c_int {
+    // SAFETY: see `cond_init`.
+    wait(condition, lock, caller(), Limit::Some, || unsafe {
+        real::pthread_cond_timedwait(condition, lock, time)
+    })
+}
+
+unsafe extern "C" fn cond_clockwait(
+    condition: usize,
+    lock: usize,
+    clock: c_int,
+    time: usize,
+) -> c_int {
+    // SAFETY: see `cond_init`.
+    wait(condition, lock, caller(), Limit::Some, || unsafe {
+        real::pthread_cond_clockwait(condition, lock, clock, time)
+    })
+}
+
+fn notify(condition: usize, op: Op, count: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    if !threads::visible() {
+        return real();
+    }
+    if mode() == Mode::Serial {
+        serial::point();
+        Sync::new(op, condition, pc).record();
+        serial::wake(condition, count);
+        return 0;
+    }
+    Sync::new(op, condition, pc).record();
+    real()
+}
+
+pub(super) unsafe extern "C" fn cond_signal(condition: usize) -> c_int {
+    // SAFETY: see `cond_init`.
+    notify(condition, Op::Notify, 1, caller(), || unsafe { real::pthread_cond_signal(condition) })
+}
+
+pub(super) unsafe extern "C" fn cond_broadcast(condition: usize) -> c_int {
+    // SAFETY: see `cond_init`.
+    notify(condition, Op::NotifyAll, usize::MAX, caller(), || unsafe {
+        real::pthread_cond_broadcast(condition)
+    })
+}

@@ -1,0 +1,274 @@
+//! Calls that may block in the kernel: files, pipes, sockets, other processes.
+//!
+//! What arrives through a descriptor was sent before: a write sends on the channel behind it
+//! and a read receives. Both ends of a pipe are one channel (they share their inode); all
+//! sockets are one, which orders more than it must and never too little.
+//!
+//! In a serial recording a call that would block gives up the turn for as long as it takes.
+
+use core::ffi::c_int;
+
+use deadheat_wire::Op;
+
+use super::real;
+use crate::hooks::{caller, trampoline};
+use crate::record::event::{self, Sync};
+use crate::record::{Mode, mode};
+use crate::{serial, sys, threads};
+
+trampoline! {
+    "read" => read;
+    "write" => write;
+    "readv" => readv;
+    "writev" => writev;
+    "recv" => recv;
+    "send" => send;
+    "recvfrom" => recvfrom;
+    "sendto" => sendto;
+    "recvmsg" => recvmsg;
+    "sendmsg" => sendmsg;
+    "accept" => accept;
+    "accept4" => accept4;
+    "connect" => connect;
+    "poll" => poll;
+    "ppoll" => ppoll;
+    "select" => select;
+    "pselect" => pselect;
+    "epoll_wait" => epoll_wait;
+    "epoll_pwait" => epoll_pwait;
+    "wait" => wait;
+    "waitpid" => waitpid;
+    "wait4" => wait4;
+    "waitid" => waitid;
+    "flock" => flock;
+    "pause" => pause;
+    "sigwait" => sigwait;
+    "sigwaitinfo" => sigwaitinfo;
+    "sigtimedwait" => sigtimedwait;
+    "sigsuspend" => sigsuspend;
+}
+
+/// A number for the channel behind a descriptor, in the page that no object lies in.
+fn channel(fd: c_int) -> usize {
+    const SOCKETS: usize = 8;
+    let mut status: libc::stat = unsafe { core::mem::zeroed() }; // SAFETY: plain numbers.
+    if sys::call(libc::SYS_fstat, [fd as usize, &raw mut status as usize, 0, 0, 0, 0]) < 0 {
+        return SOCKETS;
+    }
+    if status.st_mode & libc::S_IFMT == libc::S_IFSOCK {
+        return SOCKETS;
+    }
+    let mixed = (status.st_ino ^ status.st_dev << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    SOCKETS + 8 * (1 + (mixed >> 56) as usize)
+}
+
+/// Whether the call would return at once.
+fn is_ready(fd: c_int, events: i16) -> bool {
+    let mut entry = libc::pollfd { fd, events, revents: 0 };
+    sys::call(libc::SYS_poll, [&raw mut entry as usize, 1, 0, 0, 0, 0]) != 0
+}
+
+/// Makes a call that may block: as it is, or without the turn.
+fn blocking<R>(real: impl FnOnce() -> R) -> R {
+    if threads::visible() && mode() == Mode::Serial {
+        serial::away(real)
+    } else {
+        real()
+    }
+}
+
+/// Makes a call on a descriptor; only if it would block is the turn given up.
+fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
+    if threads::visible() && mode() == Mode::Serial {
+        serial::point();
+        if is_ready(fd, events) { real() } else { serial::away(real) }
+    } else {
+        real()
+    }
+}
+
+/// A call that takes in data; `written` are the bytes it may fill.
+fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+    let result = on_descriptor(fd, libc::POLLIN, real);
+    if result >= 0 {
+        event::sync(Op::Receive, channel(fd), pc);
+        event::range(true, written[0], written[1].min(result as usize), pc);
+    }
+    result
+}
+
+/// A call that sends data; `read` are the bytes that it takes.
+fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+    event::range(false, read[0], read[1], pc);
+    if threads::visible() {
+        Sync::new(Op::Send, channel(fd), pc).record();
+    }
+    on_descriptor(fd, libc::POLLOUT, real)
+}
+
+// SAFETY of all calls below: the arguments are the program's own, for this very function.
+
+unsafe extern "C" fn read(fd: c_int, buffer: usize, length: usize) -> isize {
+    receiving(fd, caller(), [buffer, length], || unsafe { real::read(fd, buffer, length) })
+}
+
+unsafe extern "C" fn write(fd: c_int, buffer: usize, length: usize) -> isize {
+    sending(fd, caller(), [buffer, length], || unsafe { real::write(fd, buffer, length) })
+}
+
+unsafe extern "C" fn readv(fd: c_int, pieces: usize, count: c_int) -> isize {
+    receiving(fd, caller(), [0, 0], || unsafe { real::readv(fd, pieces, count) })
+}
+
+unsafe extern "C" fn writev(fd: c_int, pieces: usize, count: c_int) -> isize {
+    sending(fd, caller(), [0, 0], || unsafe { real::writev(fd, pieces, count) })
+}
+
+unsafe extern "C" fn recv(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
+    receiving(fd, caller(), [buffer, length], || unsafe { real::recv(fd, buffer, length, flags) })
+}
+
+unsafe extern "C" fn send(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
+    sending(fd, caller(), [buffer, length], || unsafe { real::send(fd, buffer, length, flags) })
+}
+
+unsafe extern "C" fn recvfrom(
+    fd: c_int,
+    buffer: usize,
+    length: usize,
+    flags: c_int,
+    address: usize,
+    size: usize,
+) -> isize {
+    receiving(fd, caller(), [buffer, length], || unsafe {
+        real::recvfrom(fd, buffer, length, flags, address, size)
+    })
+}
+
+unsafe extern "C" fn sendto(
+    fd: c_int,
+    buffer: usize,
+    length: usize,
+    flags: c_int,
+    address: usize,
+    size: u32,
+) -> isize {
+    sending(fd, caller(), [buffer, length], || unsafe {
+        real::sendto(fd, buffer, length, flags, address, size)
+    })
+}
+
+unsafe extern "C" fn recvmsg(fd: c_int, message: usize, flags: c_int) -> isize {
+    receiving(fd, caller(), [0, 0], || unsafe { real::recvmsg(fd, message, flags) })
+}
+
+unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
+    sending(fd, caller(), [0, 0], || unsafe { real::sendmsg(fd, message, flags) })
+}
+
+unsafe extern "C" fn accept(fd: c_int, address: usize, size: usize) -> c_int {
+    receiving(fd, caller(), [0, 0], || unsafe { real::accept(fd, address, size) } as isize) as c_int
+}
+
+unsafe extern "C" fn accept4(fd: c_int, address: usize, size: usize, flags: c_int) -> c_int {
+    receiving(fd, caller(), [0, 0], || unsafe { real::accept4(fd, address, size, flags) } as isize)
+        as c_int
+}
+
+unsafe extern "C" fn connect(fd: c_int, address: usize, size: u32) -> c_int {
+    event::sync(Op::Send, channel(fd), caller());
+    blocking(|| unsafe { real::connect(fd, address, size) })
+}
+
+unsafe extern "C" fn poll(fds: usize, count: u64, timeout: c_int) -> c_int {
+    blocking(|| unsafe { real::poll(fds, count, timeout) })
+}
+
+unsafe extern "C" fn ppoll(fds: usize, count: u64, timeout: usize, mask: usize) -> c_int {
+    blocking(|| unsafe { real::ppoll(fds, count, timeout, mask) })
+}
+
+unsafe extern "C" fn select(
+    count: c_int,
+    read: usize,
+    write: usize,
+    except: usize,
+    timeout: usize,
+) -> c_int {
+    blocking(|| unsafe { real::select(count, read, write, except, timeout) })
+}
+
+unsafe extern "C" fn pselect(
+    count: c_int,
+    read: usize,
+    write: usize,
+    except: usize,
+    timeout: usize,
+    mask: usize,
+) -> c_int {
+    blocking(|| unsafe { real::pselect(count, read, write, except, timeout, mask) })
+}
+
+unsafe extern "C" fn epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int {
+    let pc = caller();
+    let result = blocking(|| unsafe { real::epoll_wait(fd, events, most, timeout) });
+    if result > 0 {
+        event::sync(Op::Receive, channel(fd), pc);
+    }
+    result
+}
+
+unsafe extern "C" fn epoll_pwait(
+    fd: c_int,
+    events: usize,
+    most: c_int,
+    timeout: c_int,
+    mask: usize,
+) -> c_int {
+    let pc = caller();
+    let result = blocking(|| unsafe { real::epoll_pwait(fd, events, most, timeout, mask) });
+    if result > 0 {
+        event::sync(Op::Receive, channel(fd), pc);
+    }
+    result
+}
+
+unsafe extern "C" fn wait(status: usize) -> c_int {
+    blocking(|| unsafe { real::wait(status) })
+}
+
+unsafe extern "C" fn waitpid(process: c_int, status: usize, options: c_int) -> c_int {
+    blocking(|| unsafe { real::waitpid(process, status, options) })
+}
+
+unsafe extern "C" fn wait4(process: c_int, status: usize, options: c_int, usage: usize) -> c_int {
+    blocking(|| unsafe { real::wait4(process, status, options, usage) })
+}
+
+unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int {
+    blocking(|| unsafe { real::waitid(kind, id, info, options) })
+}
+
+unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
+    blocking(|| unsafe { real::flock(fd, operation) })
+}
+
+unsafe extern "C" fn pause() -> c_int {
+    blocking(|| unsafe { real::pause() })
+}
+
+unsafe extern "C" fn sigwait(set: usize, signal: usize) -> c_int {
+    blocking(|| unsafe { real::sigwait(set, signal) })
+}
+
+unsafe extern "C" fn sigwaitinfo(set: usize, info: usize) -> c_int {
+    blocking(|| unsafe { real::sigwaitinfo(set, info) })
+}
+
+unsafe extern "C" fn sigtimedwait(set: usize, info: usize, time: usize) -> c_int {
+    blocking(|| unsafe { real::sigtimedwait(set, info, time) })
+}
+
+unsafe extern "C" fn sigsuspend(mask: usize) -> c_int {
+    blocking(|| unsafe { real::sigsuspend(mask) })
+}

@@ -1,0 +1,88 @@
+//! `syscall`: Rust's standard library and libstdc++ use futexes through it.
+
+use core::ffi::c_long;
+
+use deadheat_wire::Op;
+
+use crate::hooks::{caller, trampoline};
+use crate::record::event::Sync;
+use crate::record::{Mode, mode};
+use crate::serial::{self, Limit, Waited};
+use crate::{sys, threads};
+
+trampoline! { "syscall" => syscall; }
+
+/// The C library's convention: -1 and `errno`.
+fn answer(result: isize) -> c_long {
+    if (-4095..0).contains(&result) {
+        // SAFETY: the C library's own address of the thread's error number.
+        unsafe { *libc::__errno_location() = -result as i32 };
+        return -1;
+    }
+    result as c_long
+}
+
+unsafe extern "C" fn syscall(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    let pc = caller();
+    let args = [a, b, c, d, e, f];
+    if number == libc::SYS_futex && threads::visible() {
+        return answer(futex(args, pc));
+    }
+    if number == libc::SYS_gettid && threads::visible() {
+        // SAFETY: the thread is known.
+        return unsafe { serial::home_tid() } as c_long;
+    }
+    if number == libc::SYS_exit_group {
+        crate::record::close("the program ended", true);
+    }
+    answer(sys::call(number, args))
+}
+
+fn futex(args: [usize; 6], pc: usize) -> isize {
+    let [word, operation, value, timeout, ..] = args;
+    let real = || sys::call(libc::SYS_futex, args);
+    match (operation as i32 & libc::FUTEX_CMD_MASK, mode()) {
+        (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, Mode::Serial) => {
+            serial::point();
+            // SAFETY: the kernel would read the word, too.
+            if unsafe { (word as *const u32).read_volatile() } != value as u32 {
+                return -(libc::EAGAIN as isize);
+            }
+            Sync::new(Op::FutexWait, word, pc).record();
+            let limit = if timeout == 0 { Limit::None } else { Limit::Some };
+            let waited = serial::wait(word, limit);
+            Sync::new(Op::FutexWoken, word, pc).record();
+            if waited == Waited::TimedOut { -(libc::ETIMEDOUT as isize) } else { 0 }
+        }
+        (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, _) => {
+            Sync::new(Op::FutexWait, word, pc).record();
+            let result = real();
+            Sync::new(Op::FutexWoken, word, pc).record();
+            result
+        }
+        (libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET, Mode::Serial) => {
+            serial::point();
+            Sync::new(Op::FutexWake, word, pc).record();
+            serial::wake(word, value) as isize
+        }
+        (libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET, _) => {
+            Sync::new(Op::FutexWake, word, pc).record();
+            real()
+        }
+        // Moving sleepers from one word to another: waking them all is always allowed.
+        (libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE, Mode::Serial) => {
+            serial::point();
+            Sync::new(Op::FutexWake, word, pc).record();
+            serial::wake(word, usize::MAX) as isize
+        }
+        _ => real(),
+    }
+}

@@ -1,0 +1,107 @@
+//! Stand-ins for the C library's functions that create, order, block and end threads, or that
+//! touch the program's memory on its behalf. One file per family; each function says what the
+//! program does, then lets the real one ([`real`]) do it.
+//!
+//! In a parallel recording a taking operation is recorded after it has succeeded and a giving
+//! one before it takes effect; so the sequence numbers of one object's events are in the order
+//! in which they happened. In a serial recording nothing ever blocks in the C library: an
+//! operation is tried, and where it would block the scheduler runs others until it is worth
+//! trying again.
+
+mod barrier;
+mod c11;
+mod condition;
+mod descriptor;
+mod futex;
+mod heap;
+mod lock;
+mod once;
+pub mod real;
+mod semaphore;
+mod sleep;
+mod string;
+pub mod thread;
+
+pub use real::resolve;
+
+use core::ffi::c_int;
+
+use deadheat_wire::Op;
+
+use crate::record::event::Sync;
+use crate::record::{Mode, mode};
+use crate::serial::{self, Limit, Waited};
+use crate::threads;
+
+/// An operation that takes something another thread may have: a lock, a semaphore.
+struct Taking {
+    /// What is taken.
+    object: usize,
+    /// From where.
+    pc: usize,
+    /// How it is called once it is done.
+    op: Op,
+    /// How the wait for it is called, if it has a name.
+    request: Option<Op>,
+    /// Whether the program gives up after some time.
+    limit: Limit,
+}
+
+impl Taking {
+    /// Takes it: `attempt` never blocks and answers `EBUSY` when it would; `block` is the whole
+    /// operation. The answer is an error number, as for most thread functions.
+    fn run(&self, attempt: impl Fn() -> c_int, block: impl FnOnce() -> c_int) -> c_int {
+        if !threads::visible() {
+            return block();
+        }
+        let request = || {
+            if let Some(op) = self.request {
+                Sync::new(op, self.object, self.pc).record();
+            }
+        };
+        let serial = mode() == Mode::Serial;
+        if serial {
+            serial::point();
+        }
+        let mut result = attempt();
+        if result == libc::EBUSY {
+            request();
+            result = if serial { self.wait(attempt) } else { block() };
+        }
+        if result == 0 || result == libc::EOWNERDEAD {
+            Sync::new(self.op, self.object, self.pc).record();
+        }
+        result
+    }
+
+    /// Waits and tries again until it is done, in a serial recording.
+    fn wait(&self, attempt: impl Fn() -> c_int) -> c_int {
+        loop {
+            if serial::wait_to_retry(self.object, self.limit) == Waited::TimedOut {
+                return libc::ETIMEDOUT;
+            }
+            match attempt() {
+                libc::EBUSY => {}
+                result => return result,
+            }
+        }
+    }
+}
+
+/// Gives something back that others may wait for: recorded, done, and others told.
+fn give(op: Op, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    if !threads::visible() {
+        return real();
+    }
+    if mode() == Mode::Serial {
+        serial::settle();
+        let result = real();
+        if result == 0 {
+            Sync::new(op, object, pc).record();
+            serial::wake(object, usize::MAX);
+        }
+        return result;
+    }
+    Sync::new(op, object, pc).record();
+    real()
+}

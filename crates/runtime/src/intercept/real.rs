@@ -1,0 +1,215 @@
+//! The C library's own functions, found behind our symbols of the same names.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Declares functions that call the real ones. They are looked up when the runtime starts, or
+/// at the first call if that comes earlier.
+macro_rules! real_functions {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty $(, $version:literal)?;)*) => {
+        $(
+            #[doc = concat!("The real `", stringify!($name), "`.")]
+            ///
+            /// # Safety
+            /// As for the C function.
+            #[inline]
+            pub unsafe fn $name($($arg: $type),*) -> $result {
+                let address = match addresses::$name.load(Ordering::Relaxed) {
+                    0 => find(&addresses::$name, names::$name, versions::$name),
+                    address => address,
+                };
+                // SAFETY: the loader gave the address of the function with this name, whose type
+                // is the one declared here.
+                unsafe {
+                    let function: unsafe extern "C" fn($($type),*) -> $result =
+                        core::mem::transmute(address);
+                    function($($arg),*)
+                }
+            }
+        )*
+        #[allow(non_upper_case_globals)]
+        mod addresses {
+            use super::AtomicUsize;
+            $(pub static $name: AtomicUsize = AtomicUsize::new(0);)*
+        }
+        #[allow(non_upper_case_globals)]
+        mod names {
+            $(pub const $name: &str = concat!(stringify!($name), "\0");)*
+        }
+        #[allow(non_upper_case_globals)]
+        mod versions {
+            $(pub const $name: &str = concat!($($version,)? "\0");)*
+        }
+        /// Looks up all functions.
+        pub fn resolve() {
+            $(find(&addresses::$name, names::$name, versions::$name);)*
+        }
+    };
+}
+
+/// Looks up a function behind ours; a stub that fails if the C library does not have it.
+#[cold]
+fn find(address: &AtomicUsize, name: &str, version: &str) -> usize {
+    // SAFETY: both end with a zero byte, as the macro writes them.
+    let found = unsafe {
+        let name = name.as_ptr().cast::<c_char>();
+        if version == "\0" {
+            libc::dlsym(libc::RTLD_NEXT, name)
+        } else {
+            libc::dlvsym(libc::RTLD_NEXT, name, version.as_ptr().cast::<c_char>())
+        }
+    };
+    let found = if found.is_null() { missing as *const () as usize } else { found as usize };
+    address.store(found, Ordering::Relaxed);
+    found
+}
+
+/// Stands in for a function that this C library does not have.
+extern "C" fn missing() -> c_int {
+    libc::ENOSYS
+}
+
+type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+type Routine = extern "C" fn();
+
+real_functions! {
+    pthread_create(
+        handle: *mut libc::pthread_t, attr: *const libc::pthread_attr_t, start: Start,
+        argument: *mut c_void
+    ) -> c_int;
+    pthread_join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int;
+    pthread_tryjoin_np(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int;
+    pthread_timedjoin_np(
+        handle: libc::pthread_t, result: *mut *mut c_void, time: *const libc::timespec
+    ) -> c_int;
+    pthread_clockjoin_np(
+        handle: libc::pthread_t, result: *mut *mut c_void, clock: c_int,
+        time: *const libc::timespec
+    ) -> c_int;
+    pthread_detach(handle: libc::pthread_t) -> c_int;
+    pthread_exit(result: *mut c_void) -> usize;
+    pthread_cancel(handle: libc::pthread_t) -> c_int;
+    pthread_testcancel() -> usize;
+    pthread_setname_np(handle: libc::pthread_t, name: *const c_char) -> c_int;
+    pthread_kill(handle: libc::pthread_t, signal: c_int) -> c_int;
+    pthread_mutex_init(lock: usize, attr: usize) -> c_int;
+    pthread_mutex_destroy(lock: usize) -> c_int;
+    pthread_mutex_lock(lock: usize) -> c_int;
+    pthread_mutex_trylock(lock: usize) -> c_int;
+    pthread_mutex_timedlock(lock: usize, time: usize) -> c_int;
+    pthread_mutex_clocklock(lock: usize, clock: c_int, time: usize) -> c_int;
+    pthread_mutex_unlock(lock: usize) -> c_int;
+    pthread_rwlock_init(lock: usize, attr: usize) -> c_int;
+    pthread_rwlock_destroy(lock: usize) -> c_int;
+    pthread_rwlock_rdlock(lock: usize) -> c_int;
+    pthread_rwlock_tryrdlock(lock: usize) -> c_int;
+    pthread_rwlock_timedrdlock(lock: usize, time: usize) -> c_int;
+    pthread_rwlock_clockrdlock(lock: usize, clock: c_int, time: usize) -> c_int;
+    pthread_rwlock_wrlock(lock: usize) -> c_int;
+    pthread_rwlock_trywrlock(lock: usize) -> c_int;
+    pthread_rwlock_timedwrlock(lock: usize, time: usize) -> c_int;
+    pthread_rwlock_clockwrlock(lock: usize, clock: c_int, time: usize) -> c_int;
+    pthread_rwlock_unlock(lock: usize) -> c_int;
+    pthread_spin_init(lock: usize, shared: c_int) -> c_int;
+    pthread_spin_destroy(lock: usize) -> c_int;
+    pthread_spin_lock(lock: usize) -> c_int;
+    pthread_spin_trylock(lock: usize) -> c_int;
+    pthread_spin_unlock(lock: usize) -> c_int;
+    pthread_cond_init(condition: usize, attr: usize) -> c_int, "GLIBC_2.3.2";
+    pthread_cond_destroy(condition: usize) -> c_int, "GLIBC_2.3.2";
+    pthread_cond_wait(condition: usize, lock: usize) -> c_int, "GLIBC_2.3.2";
+    pthread_cond_timedwait(condition: usize, lock: usize, time: usize) -> c_int, "GLIBC_2.3.2";
+    pthread_cond_clockwait(condition: usize, lock: usize, clock: c_int, time: usize) -> c_int;
+    pthread_cond_signal(condition: usize) -> c_int, "GLIBC_2.3.2";
+    pthread_cond_broadcast(condition: usize) -> c_int, "GLIBC_2.3.2";
+    pthread_barrier_init(barrier: usize, attr: usize, count: u32) -> c_int;
+    pthread_barrier_destroy(barrier: usize) -> c_int;
+    pthread_barrier_wait(barrier: usize) -> c_int;
+    pthread_once(control: usize, routine: Routine) -> c_int;
+    sem_init(semaphore: usize, shared: c_int, value: u32) -> c_int;
+    sem_destroy(semaphore: usize) -> c_int;
+    sem_wait(semaphore: usize) -> c_int;
+    sem_trywait(semaphore: usize) -> c_int;
+    sem_timedwait(semaphore: usize, time: usize) -> c_int;
+    sem_clockwait(semaphore: usize, clock: c_int, time: usize) -> c_int;
+    sem_post(semaphore: usize) -> c_int;
+    __cxa_guard_acquire(guard: usize) -> c_int;
+    __cxa_guard_release(guard: usize) -> usize;
+    __cxa_guard_abort(guard: usize) -> usize;
+    memcpy(to: usize, from: usize, length: usize) -> usize, "GLIBC_2.14";
+    memmove(to: usize, from: usize, length: usize) -> usize;
+    memset(to: usize, byte: c_int, length: usize) -> usize;
+    memcmp(left: usize, right: usize, length: usize) -> c_int;
+    strlen(text: usize) -> usize;
+    malloc_usable_size(block: usize) -> usize;
+    read(fd: c_int, buffer: usize, length: usize) -> isize;
+    write(fd: c_int, buffer: usize, length: usize) -> isize;
+    readv(fd: c_int, pieces: usize, count: c_int) -> isize;
+    writev(fd: c_int, pieces: usize, count: c_int) -> isize;
+    recv(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize;
+    send(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize;
+    recvfrom(
+        fd: c_int, buffer: usize, length: usize, flags: c_int, address: usize, size: usize
+    ) -> isize;
+    sendto(
+        fd: c_int, buffer: usize, length: usize, flags: c_int, address: usize, size: u32
+    ) -> isize;
+    recvmsg(fd: c_int, message: usize, flags: c_int) -> isize;
+    sendmsg(fd: c_int, message: usize, flags: c_int) -> isize;
+    accept(fd: c_int, address: usize, size: usize) -> c_int;
+    accept4(fd: c_int, address: usize, size: usize, flags: c_int) -> c_int;
+    connect(fd: c_int, address: usize, size: u32) -> c_int;
+    poll(fds: usize, count: u64, timeout: c_int) -> c_int;
+    ppoll(fds: usize, count: u64, timeout: usize, mask: usize) -> c_int;
+    select(count: c_int, read: usize, write: usize, except: usize, timeout: usize) -> c_int;
+    pselect(
+        count: c_int, read: usize, write: usize, except: usize, timeout: usize, mask: usize
+    ) -> c_int;
+    epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int;
+    epoll_pwait(fd: c_int, events: usize, most: c_int, timeout: c_int, mask: usize) -> c_int;
+    wait(status: usize) -> c_int;
+    waitpid(process: c_int, status: usize, options: c_int) -> c_int;
+    wait4(process: c_int, status: usize, options: c_int, usage: usize) -> c_int;
+    waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int;
+    flock(fd: c_int, operation: c_int) -> c_int;
+    pause() -> c_int;
+    sigwait(set: usize, signal: usize) -> c_int;
+    sigwaitinfo(set: usize, info: usize) -> c_int;
+    sigtimedwait(set: usize, info: usize, time: usize) -> c_int;
+    sigsuspend(mask: usize) -> c_int;
+    sleep(seconds: u32) -> u32;
+    usleep(microseconds: u32) -> c_int;
+    nanosleep(time: usize, rest: usize) -> c_int;
+    clock_nanosleep(clock: c_int, flags: c_int, time: usize, rest: usize) -> c_int;
+    sched_yield() -> c_int;
+    gettid() -> c_int;
+    fork() -> c_int;
+    _exit(code: c_int) -> usize;
+    quick_exit(code: c_int) -> usize;
+    execve(path: usize, arguments: usize, environment: usize) -> c_int;
+    execv(path: usize, arguments: usize) -> c_int;
+    execvp(path: usize, arguments: usize) -> c_int;
+    execvpe(path: usize, arguments: usize, environment: usize) -> c_int;
+    fexecve(fd: c_int, arguments: usize, environment: usize) -> c_int;
+    sigaction(signal: c_int, new: usize, old: usize) -> c_int;
+    dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    dlclose(library: *mut c_void) -> c_int;
+    munmap(address: usize, length: usize) -> c_int;
+    mremap(
+        address: usize, length: usize, new_length: usize, flags: c_int, new_address: usize
+    ) -> usize;
+    mprotect(address: usize, length: usize, protection: c_int) -> c_int;
+    longjmp(buffer: usize, value: c_int) -> usize;
+    siglongjmp(buffer: usize, value: c_int) -> usize;
+    _longjmp(buffer: usize, value: c_int) -> usize;
+    __longjmp_chk(buffer: usize, value: c_int) -> usize;
+}
+
+/// A C string's bytes without the closing zero.
+///
+/// # Safety
+/// `text` points to a C string.
+pub unsafe fn c_string<'a>(text: *const c_char) -> &'a [u8] {
+    // SAFETY: as the caller says.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}

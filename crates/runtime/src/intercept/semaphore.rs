@@ -1,0 +1,121 @@
+//! Semaphores. Unlike the other thread functions they answer -1 and set `errno`.
+
+use core::ffi::c_int;
+
+use deadheat_wire::Op;
+
+use super::{Taking, give, real};
+use crate::hooks::{caller, trampoline};
+use crate::record::event::{self, Sync};
+use crate::serial::Limit;
+use crate::threads;
+
+trampoline! {
+    "sem_init" => sem_init;
+    "sem_destroy" => sem_destroy;
+    "sem_wait" => sem_wait;
+    "sem_trywait" => sem_trywait;
+    "sem_timedwait" => sem_timedwait;
+    "sem_clockwait" => sem_clockwait;
+    "sem_post" => sem_post;
+}
+
+fn errno() -> *mut c_int {
+    // SAFETY: the C library's own address of the thread's error number.
+    unsafe { libc::__errno_location() }
+}
+
+/// 0, or the error number that the function left.
+fn as_error(result: c_int) -> c_int {
+    // SAFETY: the address is valid.
+    if result == 0 { 0 } else { unsafe { *errno() } }
+}
+
+/// The C library's way to answer an error number.
+fn from_error(error: c_int) -> c_int {
+    if error == 0 {
+        return 0;
+    }
+    // SAFETY: the address is valid.
+    unsafe { *errno() = error };
+    -1
+}
+
+unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_int {
+    let pc = caller();
+    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    let result = unsafe { real::sem_init(semaphore, shared, value) };
+    if result == 0 && threads::visible() {
+        Sync::new(Op::Init, semaphore, pc).with(u64::from(value)).record();
+    }
+    result
+}
+
+unsafe extern "C" fn sem_destroy(semaphore: usize) -> c_int {
+    event::sync(Op::Destroy, semaphore, caller());
+    // SAFETY: see `sem_init`.
+    unsafe { real::sem_destroy(semaphore) }
+}
+
+/// One attempt; `EBUSY` if the semaphore is at zero.
+fn attempt(semaphore: usize) -> c_int {
+    // SAFETY: see `sem_init`.
+    match as_error(unsafe { real::sem_trywait(semaphore) }) {
+        libc::EAGAIN => libc::EBUSY,
+        error => error,
+    }
+}
+
+fn take(semaphore: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the address is valid.
+    let before = unsafe { *errno() };
+    let taking = Taking { object: semaphore, pc, op: Op::Take, request: None, limit };
+    let error = taking.run(|| attempt(semaphore), || as_error(block()));
+    if error == 0 {
+        // SAFETY: as above.
+        unsafe { *errno() = before };
+    }
+    from_error(error)
+}
+
+unsafe extern "C" fn sem_wait(semaphore: usize) -> c_int {
+    // SAFETY: see `sem_init`.
+    take(semaphore, caller(), Limit::None, || unsafe { real::sem_wait(semaphore) })
+}
+
+unsafe extern "C" fn sem_timedwait(semaphore: usize, time: usize) -> c_int {
+    // SAFETY: see `sem_init`.
+    take(semaphore, caller(), Limit::Some, || unsafe { real::sem_timedwait(semaphore, time) })
+}
+
+unsafe extern "C" fn sem_clockwait(semaphore: usize, clock: c_int, time: usize) -> c_int {
+    // SAFETY: see `sem_init`.
+    take(semaphore, caller(), Limit::Some, || unsafe {
+        real::sem_clockwait(semaphore, clock, time)
+    })
+}
+
+unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
+    let pc = caller();
+    let visible = threads::visible();
+    if visible {
+        crate::serial::point();
+    }
+    // SAFETY: see `sem_init`.
+    let result = unsafe { real::sem_trywait(semaphore) };
+    if result == 0 && visible {
+        Sync::new(Op::Take, semaphore, pc).record();
+    }
+    result
+}
+
+unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
+    let pc = caller();
+    if threads::visible() {
+        crate::serial::point();
+    } else {
+        crate::serial::wake_from_outside();
+    }
+    // SAFETY: see `sem_init`.
+    from_error(give(Op::Post, semaphore, pc, || as_error(unsafe { real::sem_post(semaphore) })))
+}

@@ -1,0 +1,57 @@
+//! Sleeping and yielding. In a serial recording nobody sleeps: a sleeper is a thread that lets
+//! all others go first.
+
+use core::ffi::c_int;
+
+use super::real;
+use crate::serial;
+use crate::threads;
+
+/// Whether a serial recording has taken care of it.
+fn skipped() -> bool {
+    threads::visible() && serial::sleep()
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn sleep(seconds: u32) -> u32 {
+    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    if skipped() { 0 } else { unsafe { real::sleep(seconds) } }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
+    // SAFETY: see `sleep`.
+    if skipped() { 0 } else { unsafe { real::usleep(microseconds) } }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn nanosleep(time: usize, rest: usize) -> c_int {
+    // SAFETY: see `sleep`.
+    if skipped() { 0 } else { unsafe { real::nanosleep(time, rest) } }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn clock_nanosleep(clock: c_int, flags: c_int, time: usize, rest: usize) -> c_int {
+    // SAFETY: see `sleep`.
+    if skipped() { 0 } else { unsafe { real::clock_nanosleep(clock, flags, time, rest) } }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn sched_yield() -> c_int {
+    if threads::visible() && serial::yield_turn() {
+        return 0;
+    }
+    // SAFETY: see `sleep`.
+    unsafe { real::sched_yield() }
+}
+
+/// The kernel thread that the program believes to be on.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn gettid() -> c_int {
+    if threads::visible() {
+        // SAFETY: the thread is known.
+        return unsafe { serial::home_tid() };
+    }
+    // SAFETY: see `sleep`.
+    unsafe { real::gettid() }
+}

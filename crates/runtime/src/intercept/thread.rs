@@ -1,0 +1,294 @@
+//! Creation, end and names of threads.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use deadheat_wire::Op;
+
+use super::real;
+use crate::hooks::{caller, trampoline};
+use crate::local::{Inside, local};
+use crate::record::event::{self, Sync};
+use crate::record::{self, Mode, facts, mode};
+use crate::serial::{self, Waited};
+use crate::threads::{self, Thread};
+use crate::memory;
+
+trampoline! {
+    "pthread_create" => create;
+    "pthread_join" => join;
+    "pthread_tryjoin_np" => tryjoin;
+    "pthread_timedjoin_np" => timedjoin;
+    "pthread_clockjoin_np" => clockjoin;
+    "pthread_detach" => detach;
+    "pthread_exit" => exit;
+    "pthread_cancel" => cancel;
+    "pthread_setname_np" => setname;
+    "pthread_kill" => kill;
+}
+
+pub type Function = extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// What a new thread needs to know. Lives in the thread's record's page pool until it starts.
+pub struct Start {
+    function: Function,
+    argument: *mut c_void,
+    pub thread: *mut Thread,
+}
+
+pub(super) unsafe extern "C" fn create(
+    handle: *mut libc::pthread_t,
+    attr: *const libc::pthread_attr_t,
+    function: Function,
+    argument: *mut c_void,
+) -> c_int {
+    let pc = caller();
+    record::start(); // A library's constructor may be earlier than ours.
+    let thread = if threads::visible() { threads::register() } else { core::ptr::null_mut() };
+    if thread.is_null() {
+        // SAFETY (here and below): the arguments are the program's own, for this very function.
+        return unsafe { real::pthread_create(handle, attr, function, argument) };
+    }
+    let serial = mode() == Mode::Serial;
+    if serial {
+        serial::point();
+    }
+    // SAFETY: the page is ours; the record is fresh, and this thread is known.
+    let result = unsafe {
+        let inside = Inside::enter();
+        let start: *mut Start = memory::pages(1);
+        if start.is_null() {
+            return libc::EAGAIN;
+        }
+        start.write(Start { function, argument, thread });
+        let detached = is_detached(attr);
+        facts::thread((*thread).id, threads::my_id(), pc);
+        Sync::new(Op::Fork, (*thread).id as usize, pc).record();
+        arm_exit_key();
+        let result = real::pthread_create(handle, attr, thread_main, start.cast());
+        if result == 0 {
+            // A detached thread may be gone: its handle means nothing then.
+            let own = if detached { 0 } else { *handle as usize };
+            if own != 0 {
+                (*thread).handle.store(own, Ordering::Release);
+            }
+            if serial {
+                serial::adopt(start);
+            }
+            if detached {
+                threads::drop_claim(thread);
+            }
+        } else {
+            threads::drop_claim(thread);
+            threads::drop_claim(thread);
+        }
+        threads::drop_claim(thread);
+        drop(inside);
+        result
+    };
+    if serial && result == 0 {
+        serial::point();
+    }
+    result
+}
+
+fn is_detached(attr: *const libc::pthread_attr_t) -> bool {
+    unsafe extern "C" {
+        fn pthread_attr_getdetachstate(attr: *const libc::pthread_attr_t, state: *mut c_int) -> c_int;
+    }
+    let mut state = 0;
+    // SAFETY: an attribute of the program, and a place for the answer.
+    !attr.is_null()
+        && unsafe { pthread_attr_getdetachstate(attr, &mut state) } == 0
+        && state == libc::PTHREAD_CREATE_DETACHED
+}
+
+/// Where every thread of the program starts.
+extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
+    let start = start.cast::<Start>();
+    // SAFETY: `create` passes its `Start`; the record in it is this thread's.
+    unsafe {
+        let Start { function, argument, thread, .. } = *start;
+        (*local()).inside += 1;
+        let now = mode();
+        if now == Mode::Serial {
+            serial::arrive_as_new(start);
+        }
+        threads::attach(thread, now);
+        set_exit_key();
+        crate::sys::unmap(start.cast(), 4096);
+        event::thread_begin(function as usize);
+        (*local()).inside -= 1;
+        function(argument)
+    }
+}
+
+/// A key whose destructor runs at a thread's end, however it ends. The C library calls it up to
+/// four times; it waits for the last, so that other keys' destructors are still seen.
+static EXIT_KEY: AtomicU32 = AtomicU32::new(0);
+static KEY_STATE: AtomicU32 = AtomicU32::new(0);
+const ROUNDS: usize = 4;
+
+fn arm_exit_key() {
+    if KEY_STATE.swap(1, Ordering::AcqRel) == 0 {
+        let mut key = 0;
+        // SAFETY: a place for the key, and a destructor of the right type.
+        unsafe { libc::pthread_key_create(&mut key, Some(at_exit)) };
+        EXIT_KEY.store(key, Ordering::Release);
+    }
+}
+
+fn set_exit_key() {
+    // SAFETY: the key was created before any thread.
+    unsafe { libc::pthread_setspecific(EXIT_KEY.load(Ordering::Acquire), ROUNDS as *const c_void) };
+}
+
+unsafe extern "C" fn at_exit(round: *mut c_void) {
+    let left = round as usize - 1;
+    if left > 0 {
+        // SAFETY: the key is ours.
+        unsafe {
+            libc::pthread_setspecific(EXIT_KEY.load(Ordering::Acquire), left as *const c_void)
+        };
+        return;
+    }
+    let inside = Inside::enter();
+    threads::detach();
+    core::mem::forget(inside); // Whatever still runs in this thread is the C library's.
+}
+
+/// Records that a thread's end was waited for.
+fn joined(thread: *mut Thread, pc: usize) {
+    if thread.is_null() {
+        return;
+    }
+    // SAFETY: the record is kept until its claims are dropped; this is the joiner's.
+    unsafe {
+        if threads::visible() {
+            Sync::new(Op::Join, (*thread).id as usize, pc).record();
+        }
+        (*thread).handle.store(0, Ordering::Release);
+        threads::drop_claim(thread);
+    }
+}
+
+/// Joins: in a serial recording the scheduler waits, and the C library only collects.
+fn join_with(handle: libc::pthread_t, pc: usize, block: impl FnOnce() -> c_int) -> c_int {
+    let thread = threads::by_handle(handle as usize);
+    if threads::visible() && mode() == Mode::Serial && !thread.is_null() {
+        serial::point();
+        while !serial::has_ended(thread) {
+            if serial::wait_for_end(thread) == Waited::Cancelled {
+                // SAFETY: a cancellation point of the program.
+                unsafe { real::pthread_testcancel() };
+            }
+        }
+    }
+    let result = block();
+    if result == 0 {
+        joined(thread, pc);
+    }
+    result
+}
+
+pub(super) unsafe extern "C" fn join(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: see `create`.
+    join_with(handle, caller(), || unsafe { real::pthread_join(handle, result) })
+}
+
+unsafe extern "C" fn timedjoin(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    time: *const libc::timespec,
+) -> c_int {
+    // SAFETY: see `create`.
+    join_with(handle, caller(), || unsafe { real::pthread_timedjoin_np(handle, result, time) })
+}
+
+unsafe extern "C" fn clockjoin(
+    handle: libc::pthread_t,
+    result: *mut *mut c_void,
+    clock: c_int,
+    time: *const libc::timespec,
+) -> c_int {
+    // SAFETY: see `create`.
+    join_with(handle, caller(), || unsafe {
+        real::pthread_clockjoin_np(handle, result, clock, time)
+    })
+}
+
+unsafe extern "C" fn tryjoin(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
+    let pc = caller();
+    let thread = threads::by_handle(handle as usize);
+    if threads::visible() {
+        serial::point();
+    }
+    // SAFETY: see `create`.
+    let joined_now = unsafe { real::pthread_tryjoin_np(handle, result) };
+    if joined_now == 0 {
+        joined(thread, pc);
+    }
+    joined_now
+}
+
+pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t) -> c_int {
+    let thread = threads::by_handle(handle as usize);
+    // SAFETY: see `create`; the record is kept until its claims are dropped.
+    unsafe {
+        let result = real::pthread_detach(handle);
+        if result == 0 && !thread.is_null() {
+            (*thread).handle.store(0, Ordering::Release);
+            threads::drop_claim(thread);
+        }
+        result
+    }
+}
+
+pub(super) unsafe extern "C" fn exit(result: *mut c_void) -> usize {
+    if threads::visible() {
+        serial::before_exit();
+    }
+    // SAFETY: see `create`.
+    unsafe { real::pthread_exit(result) }
+}
+
+unsafe extern "C" fn cancel(handle: libc::pthread_t) -> c_int {
+    if threads::visible() {
+        serial::point();
+    }
+    let thread = threads::by_handle(handle as usize);
+    // SAFETY: see `create`.
+    let result = unsafe { real::pthread_cancel(handle) };
+    if result == 0 && !thread.is_null() {
+        serial::cancelled(thread);
+    }
+    result
+}
+
+unsafe extern "C" fn setname(handle: libc::pthread_t, name: *const c_char) -> c_int {
+    let thread = threads::by_handle(handle as usize);
+    if !thread.is_null() && mode() != Mode::Off {
+        // SAFETY: the record is in use; the program passes a C string.
+        unsafe { facts::thread_name((*thread).id, real::c_string(name)) };
+    }
+    // SAFETY: see `create`.
+    unsafe { real::pthread_setname_np(handle, name) }
+}
+
+/// A signal for one thread. In a serial recording with green contexts its kernel thread is
+/// asleep with signals blocked; the signal goes to the process instead, whose running thread
+/// handles it.
+unsafe extern "C" fn kill(handle: libc::pthread_t, signal: c_int) -> c_int {
+    if signal != 0 && serial::is_green() {
+        crate::sys::call(
+            libc::SYS_kill,
+            [crate::sys::getpid() as usize, signal as usize, 0, 0, 0, 0],
+        );
+        return 0;
+    }
+    // SAFETY: see `create`.
+    unsafe { real::pthread_kill(handle, signal) }
+}

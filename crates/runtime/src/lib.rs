@@ -1,0 +1,35 @@
+//! The library that is linked into the program under test.
+//!
+//! It implements the functions that `-fsanitize=thread` makes compilers call ([`hooks`]) and
+//! stands in for the C library's thread functions ([`intercept`]), and records what it sees
+//! ([`record`]): with all threads running free, or one at a time under a scheduler ([`serial`]).
+//!
+//! Rules on every path that a program's thread takes through here: no allocation (memory comes
+//! from `mmap`, ahead of need), no lock that a thread can hold while it is descheduled for long,
+//! no panic, no standard library, no touching of `errno`. When recording fails, the program goes
+//! on and the user is told once.
+#![cfg_attr(not(test), no_std)]
+#![allow(clippy::missing_safety_doc)] // The exported functions' contracts are the C library's.
+
+mod hooks;
+mod intercept;
+mod local;
+mod memory;
+mod message;
+mod options;
+mod process;
+mod record;
+mod serial;
+mod sys;
+mod threads;
+
+/// Its presence marks a program as instrumented; its value is the format version that it writes.
+#[unsafe(no_mangle)]
+pub static __deadheat_runtime: u32 = deadheat_wire::VERSION;
+
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    message::say(format_args!("a bug in deadheat's runtime; the program is stopped"));
+    sys::exit_group(101)
+}

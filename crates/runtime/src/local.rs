@@ -1,0 +1,112 @@
+//! What each thread of the program has at hand on every hook's path.
+//!
+//! Rust's own thread-locals are not usable here: without the standard library there are none on
+//! stable, and a general-dynamic one would call into the loader, which may allocate. This one is
+//! a symbol in `.tbss` with initial-exec access: two instructions, zeroed for every new thread
+//! by the loader, there before the first hook can run.
+
+use core::arch::{asm, global_asm};
+
+use crate::record::Cursor;
+use crate::threads::Thread;
+
+global_asm!(
+    ".pushsection .tbss,\"awT\",@nobits",
+    ".p2align 6",
+    ".globl deadheat_local",
+    ".hidden deadheat_local",
+    ".type deadheat_local,@object",
+    ".size deadheat_local,{size}",
+    "deadheat_local: .zero {size}",
+    ".popsection",
+    size = const size_of::<Local>(),
+);
+
+/// A thread's own state. All zero before the thread is known to the recorder, and after its end:
+/// then an empty cursor sends every hook to its slow path, which looks closer.
+#[repr(C)]
+pub struct Local {
+    /// Where the thread's own events go (parallel recording).
+    pub cursor: Cursor,
+    /// Which accesses of this segment are recorded already.
+    pub filter: *mut u64,
+    /// The segment's number, shifted to where a filter entry has it.
+    pub segment: u64,
+    /// Accesses that the filter left out since the last block.
+    pub skipped: u64,
+    /// The next free entry of the shadow stack.
+    pub frame: *mut Frame,
+    /// One past its last entry.
+    pub frames_end: *mut Frame,
+    /// Who called the intercepted function; set by its trampoline.
+    pub caller: usize,
+    /// The thread, once it is known.
+    pub thread: *mut Thread,
+    /// Above zero while the thread is inside the runtime: what it calls there is not its own.
+    pub inside: u32,
+    /// How many signal handlers of the program are running.
+    pub handlers: u32,
+    /// The cursor that the outermost running handler has put aside.
+    pub interrupted: [*mut u64; 2],
+    /// The condition and lock of a wait in the C library, to notice that it was cancelled.
+    pub cancelled_wait: [usize; 2],
+    /// The routine and control word of the `pthread_once` that is running.
+    pub once: [usize; 2],
+}
+
+/// Byte offset of [`Local::caller`], for the trampolines.
+pub const CALLER: usize = core::mem::offset_of!(Local, caller);
+
+/// An entry of the shadow stack.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// Where the function was called from.
+    pub caller: usize,
+    /// The stack pointer at its entry, to notice frames that were left without a hook.
+    pub sp: usize,
+    /// The pc of the event before its entry, to take the entry back.
+    pub last_pc: usize,
+    /// Room.
+    pub spare: usize,
+}
+
+/// This thread's state. The pointer is valid until the thread ends.
+#[inline(always)]
+pub fn local() -> *mut Local {
+    let local: *mut Local;
+    // SAFETY: the symbol is defined above with the size of `Local`, aligned; the two
+    // instructions are the ABI's initial-exec sequence and only read.
+    unsafe {
+        asm!(
+            "mov {0}, qword ptr [rip + deadheat_local@GOTTPOFF]",
+            "add {0}, qword ptr fs:[0]",
+            out(reg) local,
+            options(pure, readonly, nostack),
+        );
+    }
+    local
+}
+
+/// Marks the thread as inside the runtime until it is dropped.
+pub struct Inside(*mut Local);
+
+impl Inside {
+    /// Enters.
+    #[inline]
+    pub fn enter() -> Self {
+        let local = local();
+        // SAFETY: a thread's own state, only touched by the thread itself.
+        unsafe { (*local).inside += 1 };
+        Inside(local)
+    }
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: as in `enter`; green threads keep their thread-local storage when they move
+        // from one kernel thread to another.
+        unsafe { (*self.0).inside -= 1 };
+    }
+}

@@ -1,0 +1,267 @@
+//! What happens to the process as a whole: signals, `fork`, `exec`, libraries, jumps, its end.
+
+use core::arch::asm;
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::hooks::trampoline;
+use crate::intercept::real;
+use crate::local::{Inside, local};
+use crate::record::{self, Mode, event, facts, mode};
+use crate::{serial, sys, threads};
+
+trampoline! {
+    "fork" => fork;
+    "_exit" => exit_now;
+    "_Exit" => exit_now;
+    "quick_exit" => quick_exit;
+    "execve" => execve;
+    "execv" => execv;
+    "execvp" => execvp;
+    "execvpe" => execvpe;
+    "fexecve" => fexecve;
+    "sigaction" => sigaction;
+    "signal" => signal;
+    "dlopen" => dlopen;
+    "dlclose" => dlclose;
+    "munmap" => munmap;
+    "mremap" => mremap;
+    "mprotect" => mprotect;
+    "longjmp" => longjmp;
+    "siglongjmp" => siglongjmp;
+    "_longjmp" => underscore_longjmp;
+    "__longjmp_chk" => checked_longjmp;
+}
+
+// SAFETY of all calls of real functions below: the arguments are the program's own.
+
+/// The child shares the parent's buffers in memory until it has its own; so nothing may be
+/// recorded in between.
+unsafe extern "C" fn fork() -> c_int {
+    if mode() == Mode::Off {
+        return unsafe { real::fork() };
+    }
+    let inside = Inside::enter();
+    let process = unsafe { real::fork() };
+    if process == 0 {
+        record::restart_in_child();
+    }
+    drop(inside);
+    process
+}
+
+unsafe extern "C" fn exit_now(code: c_int) -> usize {
+    record::close("the program ended", true);
+    sys::exit_group(code)
+}
+
+unsafe extern "C" fn quick_exit(code: c_int) -> usize {
+    // What is registered with `at_quick_exit` runs unrecorded.
+    record::close("the program ended", true);
+    unsafe { real::quick_exit(code) }
+}
+
+/// Writes everything out: if the call succeeds this program is no more.
+fn before_exec() {
+    record::close("the program executed another", false);
+}
+
+unsafe extern "C" fn execve(path: usize, arguments: usize, environment: usize) -> c_int {
+    before_exec();
+    unsafe { real::execve(path, arguments, environment) }
+}
+
+unsafe extern "C" fn execv(path: usize, arguments: usize) -> c_int {
+    before_exec();
+    unsafe { real::execv(path, arguments) }
+}
+
+unsafe extern "C" fn execvp(path: usize, arguments: usize) -> c_int {
+    before_exec();
+    unsafe { real::execvp(path, arguments) }
+}
+
+unsafe extern "C" fn execvpe(path: usize, arguments: usize, environment: usize) -> c_int {
+    before_exec();
+    unsafe { real::execvpe(path, arguments, environment) }
+}
+
+unsafe extern "C" fn fexecve(fd: c_int, arguments: usize, environment: usize) -> c_int {
+    before_exec();
+    unsafe { real::fexecve(fd, arguments, environment) }
+}
+
+/// The program's own signal handlers, by signal.
+static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
+
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// Runs the program's handler, unseen: it may have interrupted a hook between two words, so
+/// nothing may be written until it returns.
+extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the thread's own state, put back as it was; the handler is the program's, which
+    // ignores the arguments that it did not ask for.
+    unsafe {
+        let local = local();
+        if (*local).handlers == 0 {
+            (*local).interrupted = [(*local).cursor.cur, (*local).cursor.end];
+        }
+        (*local).handlers += 1;
+        (*local).cursor.clear();
+        let handler: Handler = core::mem::transmute(HANDLERS[signal as usize].load(Ordering::Acquire));
+        handler(signal, info, context);
+        (*local).handlers -= 1;
+        if (*local).handlers == 0 {
+            threads::reopen_mine();
+        }
+    }
+}
+
+/// Whether a handler is one to stand in for: not one of the special values.
+fn is_handler(handler: usize) -> bool {
+    handler > 1 && handler != usize::MAX
+}
+
+unsafe extern "C" fn sigaction(signal: c_int, new: usize, old: usize) -> c_int {
+    let index = signal as usize;
+    if mode() == Mode::Off || index == 0 || index >= HANDLERS.len() {
+        return unsafe { real::sigaction(signal, new, old) };
+    }
+    let before = HANDLERS[index].load(Ordering::Acquire);
+    unsafe {
+        let mut wrapped;
+        let mut passed = new;
+        if new != 0 {
+            wrapped = *(new as *const libc::sigaction);
+            if is_handler(wrapped.sa_sigaction) {
+                HANDLERS[index].store(wrapped.sa_sigaction, Ordering::Release);
+                wrapped.sa_sigaction = run_handler as *const () as usize;
+                passed = &raw const wrapped as usize;
+            }
+        }
+        let result = real::sigaction(signal, passed, old);
+        if result == 0 && old != 0 {
+            let old = old as *mut libc::sigaction;
+            if (*old).sa_sigaction == run_handler as *const () as usize {
+                (*old).sa_sigaction = before;
+            }
+        }
+        if result != 0 {
+            HANDLERS[index].store(before, Ordering::Release);
+        }
+        result
+    }
+}
+
+unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
+    unsafe {
+        let mut new: libc::sigaction = core::mem::zeroed();
+        let mut old: libc::sigaction = core::mem::zeroed();
+        new.sa_sigaction = handler;
+        new.sa_flags = libc::SA_RESTART;
+        match sigaction(signal, &raw const new as usize, &raw mut old as usize) {
+            0 => old.sa_sigaction,
+            _ => libc::SIG_ERR,
+        }
+    }
+}
+
+/// A library may bring instrumented code and must be in the trace's list of modules. Its
+/// constructors are the program's own code.
+unsafe extern "C" fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void {
+    let library = unsafe { real::dlopen(path, flags) };
+    if !library.is_null() && threads::visible() {
+        let _inside = Inside::enter();
+        facts::modules();
+    }
+    library
+}
+
+// Memory that goes away or becomes unreadable: a write that was announced and whose value is not
+// recorded yet must be looked at before.
+
+unsafe extern "C" fn dlclose(library: *mut c_void) -> c_int {
+    serial::settle();
+    unsafe { real::dlclose(library) }
+}
+
+unsafe extern "C" fn munmap(address: usize, length: usize) -> c_int {
+    serial::settle();
+    unsafe { real::munmap(address, length) }
+}
+
+unsafe extern "C" fn mremap(
+    address: usize,
+    length: usize,
+    new_length: usize,
+    flags: c_int,
+    new_address: usize,
+) -> usize {
+    serial::settle();
+    unsafe { real::mremap(address, length, new_length, flags, new_address) }
+}
+
+unsafe extern "C" fn mprotect(address: usize, length: usize, protection: c_int) -> c_int {
+    serial::settle();
+    unsafe { real::mprotect(address, length, protection) }
+}
+
+/// Leaves the functions that a jump leaves. glibc keeps the stack pointer in the buffer's
+/// seventh word, mangled by a secret of the thread's.
+unsafe fn before_jump(buffer: usize) {
+    if !threads::visible() {
+        return;
+    }
+    // SAFETY: the program's jump buffer; the offset of the secret is part of glibc's ABI.
+    unsafe {
+        let mangled = *(buffer as *const u64).add(6);
+        let secret: u64;
+        asm!("mov {}, fs:[0x30]", out(reg) secret, options(nostack, readonly, pure));
+        let sp = mangled.rotate_right(17) ^ secret;
+        // The function that called `setjmp` had its entry hook called with a stack pointer of
+        // at least that less one word; everything that it called, two words less or lower.
+        event::abandon_frames(sp as usize - 16);
+    }
+}
+
+unsafe extern "C" fn longjmp(buffer: usize, value: c_int) -> usize {
+    unsafe {
+        before_jump(buffer);
+        real::longjmp(buffer, value)
+    }
+}
+
+unsafe extern "C" fn siglongjmp(buffer: usize, value: c_int) -> usize {
+    unsafe {
+        leave_handler();
+        before_jump(buffer);
+        real::siglongjmp(buffer, value)
+    }
+}
+
+unsafe extern "C" fn underscore_longjmp(buffer: usize, value: c_int) -> usize {
+    unsafe {
+        before_jump(buffer);
+        real::_longjmp(buffer, value)
+    }
+}
+
+unsafe extern "C" fn checked_longjmp(buffer: usize, value: c_int) -> usize {
+    unsafe {
+        leave_handler();
+        before_jump(buffer);
+        real::__longjmp_chk(buffer, value)
+    }
+}
+
+/// A jump out of a signal handler: it will not return to `run_handler`.
+fn leave_handler() {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let local = local();
+        if (*local).handlers != 0 {
+            (*local).handlers = 0;
+            threads::reopen_mine();
+        }
+    }
+}

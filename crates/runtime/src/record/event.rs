@@ -1,0 +1,328 @@
+//! What hooks and intercepted functions say; written down as the mode of recording asks for.
+//!
+//! In a parallel recording each function writes into the thread's own buffer; a sequence number
+//! orders synchronisation across threads. An access is left out if the same one (address, size,
+//! kind) stands in the same *segment*, the stretch between two of the thread's synchronisations:
+//! no analysis can tell the two apart by order.
+
+use deadheat_wire::{Op, Order, word};
+
+use super::{Mode, mode, next_seq};
+use crate::local::{Frame, Inside, Local, local};
+use crate::serial;
+use crate::threads::{self, FILTER_ENTRIES};
+
+/// A segment's number as the filter has it: between the tag and the address.
+const SEGMENT_ONE: u64 = 1 << word::ADDR_BITS;
+const SEGMENT_LIMIT: u64 = 1 << 60;
+
+/// An access by the program; `KIND` is its tag, `SHIFT` the logarithm of its size.
+///
+/// # Safety
+/// Called by an instrumented program before it accesses `addr`.
+#[inline(always)]
+pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+    // SAFETY: the thread's own state; with room in the cursor the filter is there too.
+    unsafe {
+        let local = local();
+        if !(*local).cursor.has_room() {
+            return access_slow(KIND, addr, pc);
+        }
+        let key = KIND << 60 | (*local).segment | addr as u64;
+        let salt = if KIND < word::WRITE1 { 0 } else { FILTER_ENTRIES / 2 + 5 };
+        let entry = (*local).filter.add(((addr >> SHIFT) ^ salt) % FILTER_ENTRIES);
+        if *entry == key {
+            (*local).skipped += 1;
+            return;
+        }
+        *entry = key;
+        (*local).cursor.access(KIND, addr, pc);
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn access_slow(kind: u64, addr: usize, pc: usize) {
+    // SAFETY: as for `access`; `ready` makes room.
+    unsafe {
+        if mode() == Mode::Serial {
+            serial::access(kind, addr, pc);
+        } else if ready() {
+            (*local()).cursor.access(kind, addr, pc);
+        }
+    }
+}
+
+/// Starts a new segment: what was recorded before does not cover what comes.
+///
+/// # Safety
+/// `local` is the thread's own state, attached.
+#[inline]
+pub unsafe fn next_segment(local: *mut Local) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let next = (*local).segment + SEGMENT_ONE;
+        (*local).segment = if next < SEGMENT_LIMIT {
+            next
+        } else {
+            (*local).filter.write_bytes(0, FILTER_ENTRIES);
+            SEGMENT_ONE
+        };
+    }
+}
+
+/// Whether the running thread can write an event now; makes room if need be.
+#[inline]
+fn ready() -> bool {
+    // SAFETY: the thread's own state.
+    unsafe { (*local()).cursor.has_room() || make_room() }
+}
+
+#[cold]
+#[inline(never)]
+fn make_room() -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let local = local();
+        if mode() == Mode::Off {
+            (*local).cursor.clear();
+            return false;
+        }
+        if !threads::visible() {
+            return false;
+        }
+        if !(*local).cursor.has_room() {
+            let _inside = Inside::enter();
+            threads::flush_mine();
+        }
+        (*local).cursor.has_room()
+    }
+}
+
+/// A synchronisation, or anything else that is ordered across threads. The caller has asked
+/// [`threads::visible`].
+#[derive(Clone, Copy)]
+pub struct Sync {
+    /// What is done.
+    pub op: Op,
+    /// To what.
+    pub object: usize,
+    /// From where.
+    pub pc: usize,
+    /// The memory order of an atomic access or fence.
+    pub order: Order,
+    /// The size code of an atomic access.
+    pub size_code: u64,
+    /// A number that goes with it, such as the size of a block.
+    pub operand: Option<u64>,
+}
+
+impl Sync {
+    /// A synchronisation without further detail.
+    pub const fn new(op: Op, object: usize, pc: usize) -> Self {
+        Sync { op, object, pc, order: Order::Relaxed, size_code: 0, operand: None }
+    }
+
+    /// The same with an operand.
+    pub const fn with(mut self, operand: u64) -> Self {
+        self.operand = Some(operand);
+        self
+    }
+
+    /// Records it, as the next in the order.
+    pub fn record(self) {
+        match mode() {
+            Mode::Off => {}
+            Mode::Parallel => self.record_at(next_seq()),
+            Mode::Serial => serial::sync(&self, [0; 2], [0; 2]),
+        }
+    }
+
+    /// Records it at a place in the order that was taken before (parallel recording).
+    pub fn record_at(self, seq: u64) {
+        if !ready() {
+            return;
+        }
+        // SAFETY: `ready` made room and has found the thread known.
+        unsafe {
+            let local = local();
+            (*local).cursor.record(self.first_word(), seq, self.pc, [self.operand.as_slice(), &[]]);
+            (*(*local).thread).stream.seq_last = seq;
+            next_segment(local);
+        }
+    }
+
+    /// The first word of its record.
+    pub fn first_word(&self) -> u64 {
+        let detail =
+            word::sync_detail(self.op, self.order, self.size_code, self.operand.is_some());
+        word::tagged(word::SYNC, detail, self.object as u64)
+    }
+}
+
+/// Records a synchronisation if the running thread is to be seen.
+pub fn sync(op: Op, object: usize, pc: usize) {
+    if threads::visible() {
+        Sync::new(op, object, pc).record();
+    }
+}
+
+/// An access to `length` bytes.
+pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
+    if length == 0 || !threads::visible() {
+        return;
+    }
+    if mode() == Mode::Serial {
+        return serial::range(write, addr, length, pc);
+    }
+    if ready() {
+        let kind = if write { word::ext::RANGE_WRITE } else { word::ext::RANGE_READ };
+        // SAFETY: `ready` made room.
+        unsafe {
+            let first = word::tagged(word::EXT, kind, addr as u64);
+            (*local()).cursor.record(first, length as u64, pc, [&[], &[]]);
+        }
+    }
+}
+
+/// The running thread's first event; `pc` is its function.
+pub fn thread_begin(pc: usize) {
+    // SAFETY: the thread is attached.
+    let id = unsafe { threads::my_id() };
+    Sync::new(Op::Begin, id as usize, pc).record();
+}
+
+/// The running thread's last event.
+pub fn thread_end() {
+    // SAFETY: the thread is attached, and its own state.
+    unsafe {
+        let local = local();
+        Sync::new(Op::End, threads::my_id() as usize, (*local).cursor.last_pc).record();
+    }
+}
+
+/// A function was entered: from `caller`, its own code is near `callee`, its stack at `sp`.
+///
+/// # Safety
+/// Called by an instrumented program.
+#[inline(always)]
+pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
+    // SAFETY: the thread's own state; an attached thread's `frame` lies above its sentinel.
+    unsafe {
+        let local = local();
+        let frame = (*local).frame;
+        if !(*local).cursor.has_room() || frame >= (*local).frames_end {
+            return enter_slow(caller, callee, sp);
+        }
+        if (*frame.sub(1)).sp <= sp {
+            return enter_slow(caller, callee, sp);
+        }
+        *frame = Frame { caller, sp, last_pc: (*local).cursor.last_pc, spare: 0 };
+        (*local).frame = frame.add(1);
+        (*local).cursor.enter(caller, callee);
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
+    // SAFETY: as for `enter`.
+    unsafe {
+        if !threads::visible() {
+            return;
+        }
+        let local = local();
+        abandon_frames(sp);
+        let frame = (*local).frame;
+        if frame >= (*local).frames_end {
+            return; // Deeper than the shadow stack: its exit is not recorded either.
+        }
+        match mode() {
+            Mode::Serial => {
+                *frame = Frame { caller, sp, last_pc: 0, spare: 0 };
+                (*local).frame = frame.add(1);
+                serial::enter(caller, callee);
+            }
+            _ if ready() => {
+                *frame = Frame { caller, sp, last_pc: (*local).cursor.last_pc, spare: 0 };
+                (*local).frame = frame.add(1);
+                (*local).cursor.enter(caller, callee);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A function is left; the stack is at `sp`.
+///
+/// # Safety
+/// Called by an instrumented program.
+#[inline(always)]
+pub unsafe fn leave(sp: usize) {
+    // SAFETY: as for `enter`; `cur - 1` is at worst the end of the page before the buffer.
+    unsafe {
+        let local = local();
+        if !(*local).cursor.has_room() {
+            return leave_slow(sp);
+        }
+        let frame = (*local).frame.sub(1);
+        if (*frame).sp == usize::MAX || (*frame.sub(1)).sp < sp {
+            return leave_slow(sp);
+        }
+        (*local).frame = frame;
+        let last_word = (*local).cursor.cur.sub(1);
+        if word::tag(*last_word) == word::ENTER {
+            // Nothing was recorded inside: the entry is taken back.
+            *last_word = 0;
+            (*local).cursor.cur = last_word;
+            (*local).cursor.last_pc = (*frame).last_pc;
+        } else {
+            (*local).cursor.leave((*frame).caller);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn leave_slow(sp: usize) {
+    if !threads::visible() {
+        return;
+    }
+    // SAFETY: as for `leave`.
+    unsafe {
+        let local = local();
+        // Frames below the one being left were abandoned; it is the last with a smaller sp.
+        while (*(*local).frame.sub(1)).sp != usize::MAX && (*(*local).frame.sub(2)).sp < sp {
+            pop_frame();
+        }
+        pop_frame();
+    }
+}
+
+/// Leaves all frames below `sp`: a jump out of them, or an entry at or above their stack
+/// pointers, shows that they are gone.
+pub fn abandon_frames(sp: usize) {
+    // SAFETY: the thread's own state, attached: the sentinel ends the loop.
+    unsafe {
+        while (*(*local()).frame.sub(1)).sp <= sp {
+            pop_frame();
+        }
+    }
+}
+
+unsafe fn pop_frame() {
+    // SAFETY: as for `leave`; the sentinel stays.
+    unsafe {
+        let local = local();
+        let frame = (*local).frame.sub(1);
+        if (*frame).sp == usize::MAX {
+            return;
+        }
+        (*local).frame = frame;
+        match mode() {
+            Mode::Serial => serial::leave((*frame).caller),
+            _ if ready() => (*local).cursor.leave((*frame).caller),
+            _ => {}
+        }
+    }
+}

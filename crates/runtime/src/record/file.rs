@@ -1,0 +1,222 @@
+//! The trace on disk: blocks are appended whole, by the thread whose buffer is full.
+//!
+//! No writer thread: a buffer of 64 KiB is still in the cache when it is copied to the page
+//! cache, which costs less than handing it to another core, and there is nothing to restart
+//! after `fork` or to wait for at exit. `O_APPEND` makes each block land in one piece.
+//!
+//! Buffers are mapped from the live file (see `deadheat_wire::LiveHeader`), in space that was
+//! reserved before, so that a full disk is an error here and not a fault in the program.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+
+use deadheat_wire::{BlockHeader, BlockKind, FileHeader, SLOT_BYTES, meta};
+
+use crate::options::{self, MAX_PATH};
+use crate::sys::{self, Spin};
+use crate::message;
+
+static TRACE: AtomicI32 = AtomicI32::new(-1);
+static LIVE: AtomicI32 = AtomicI32::new(-1);
+static SLOTS: AtomicUsize = AtomicUsize::new(0);
+
+/// The trace's path with a closing zero, written by the one thread that starts the recording.
+struct Path(UnsafeCell<[u8; MAX_PATH]>);
+// SAFETY: written only in `create` and `create_for_child`, when no other thread records.
+unsafe impl Sync for Path {}
+static PATH: Path = Path(UnsafeCell::new([0; MAX_PATH]));
+static PATH_LEN: AtomicUsize = AtomicUsize::new(0);
+static SERIAL: AtomicI32 = AtomicI32::new(0);
+
+/// Creates the trace at `path`, or beside it under a name with the process's number if there is
+/// one already (a program that executes itself or its helpers).
+pub fn create(path: &[u8], serial: bool) -> bool {
+    SERIAL.store(i32::from(serial), Ordering::Relaxed);
+    set_path(path, None);
+    match open_new() {
+        fd if fd == -(libc::EEXIST as isize) => create_beside(path, sys::getpid()),
+        fd => finish_create(fd),
+    }
+}
+
+/// Creates the trace of a process that was forked: beside its parent's.
+pub fn create_for_child(process: u32) -> bool {
+    for fd in [TRACE.swap(-1, Ordering::Relaxed), LIVE.swap(-1, Ordering::Relaxed)] {
+        if fd >= 0 {
+            sys::close(fd);
+        }
+    }
+    FREE.0.store(0, Ordering::Relaxed);
+    SLOTS.store(0, Ordering::Relaxed);
+    let mut parent = [0; MAX_PATH];
+    let len = PATH_LEN.load(Ordering::Relaxed);
+    // SAFETY: a forked process has one thread, and this is it.
+    parent[..len].copy_from_slice(unsafe { &(&*PATH.0.get())[..len] });
+    create_beside(&parent[..len], process)
+}
+
+fn create_beside(path: &[u8], process: u32) -> bool {
+    set_path(path, Some(process));
+    finish_create(open_new())
+}
+
+fn set_path(path: &[u8], process: Option<u32>) {
+    // SAFETY: see `Path`.
+    let bytes = unsafe { &mut *PATH.0.get() };
+    bytes.fill(0);
+    let mut len = path.len().min(MAX_PATH - 16);
+    bytes[..len].copy_from_slice(&path[..len]);
+    if let Some(process) = process {
+        bytes[len] = b'.';
+        len += 1;
+        let mut digits = [0; 10];
+        let mut count = 0;
+        let mut rest = process;
+        while rest > 0 || count == 0 {
+            digits[count] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            count += 1;
+        }
+        for digit in digits[..count].iter().rev() {
+            bytes[len] = *digit;
+            len += 1;
+        }
+    }
+    PATH_LEN.store(len, Ordering::Relaxed);
+}
+
+fn with_path<R>(suffix: &[u8], action: impl FnOnce(&[u8]) -> R) -> R {
+    let mut full = [0; MAX_PATH];
+    let len = PATH_LEN.load(Ordering::Relaxed);
+    // SAFETY: see `Path`; no one writes while a recording runs.
+    full[..len].copy_from_slice(unsafe { &(&*PATH.0.get())[..len] });
+    full[len..len + suffix.len()].copy_from_slice(suffix);
+    action(&full[..len + suffix.len() + 1])
+}
+
+fn open_new() -> isize {
+    let flags =
+        libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
+    with_path(b"", |path| high(sys::open(path, flags, 0o644)))
+}
+
+/// Moves a descriptor out of the range that programs count on.
+fn high(fd: isize) -> isize {
+    if fd < 0 {
+        return fd;
+    }
+    let moved =
+        sys::call(libc::SYS_fcntl, [fd as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
+    if moved < 0 {
+        return fd;
+    }
+    sys::close(fd as i32);
+    moved
+}
+
+fn finish_create(fd: isize) -> bool {
+    if fd < 0 {
+        with_path(b"", |path| {
+            message::say(format_args!(
+                "cannot create the trace {} (error {}); the program runs without recording",
+                core::str::from_utf8(&path[..path.len() - 1]).unwrap_or("(path is not text)"),
+                -fd
+            ));
+        });
+        return false;
+    }
+    let flags = if SERIAL.load(Ordering::Relaxed) == 1 { FileHeader::SERIAL } else { 0 };
+    let header = FileHeader::new(flags, options::SEED.get(), sys::getpid()).to_words();
+    let wrote = sys::writev(fd as i32, &header, &[]);
+    if wrote != size_of_val(&header) as isize {
+        super::fail(if wrote < 0 { wrote } else { -(libc::ENOSPC as isize) });
+        sys::close(fd as i32);
+        return false;
+    }
+    TRACE.store(fd as i32, Ordering::Release);
+    let flags = libc::O_CREAT | libc::O_TRUNC | libc::O_RDWR | libc::O_CLOEXEC;
+    let live = with_path(b".live", |path| high(sys::open(path, flags, 0o644)));
+    LIVE.store(live as i32, Ordering::Release);
+    true
+}
+
+/// Appends a block. On failure recording stops.
+pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) {
+    let fd = TRACE.load(Ordering::Acquire);
+    if fd < 0 {
+        return;
+    }
+    let wanted = (size_of_val(header) + size_of_val(payload)) as isize;
+    loop {
+        match sys::writev(fd, header, payload) {
+            wrote if wrote == wanted => return,
+            wrote if wrote == -(libc::EINTR as isize) => continue,
+            // A short write means that the disk filled up under it.
+            wrote => {
+                TRACE.store(-1, Ordering::Release);
+                return super::fail(if wrote < 0 { wrote } else { -(libc::ENOSPC as isize) });
+            }
+        }
+    }
+}
+
+/// Appends the block that says that the recording is complete; `for_good` also closes the file.
+pub fn end(reason: &str, for_good: bool) {
+    let mut buffer = [0; 32];
+    let mut writer = meta::Writer::new(&mut buffer);
+    writer.begin(meta::NOTE).bytes(reason.as_bytes()).end();
+    let payload = writer.words();
+    append(&BlockHeader::new(BlockKind::End, 0).seal(payload), payload);
+    if for_good {
+        let complete = TRACE.load(Ordering::Acquire) >= 0;
+        if complete {
+            with_path(b".live", sys::unlink);
+        }
+    }
+}
+
+/// Free slots, as a list through their first words, and the lock that guards it.
+struct Free(AtomicUsize, Spin);
+static FREE: Free = Free(AtomicUsize::new(0), Spin::new());
+
+/// A zeroed slot for a stream's buffer: from the live file if there is room on the disk, else
+/// from plain memory (then a killed program loses its last block).
+pub fn take_slot() -> *mut u8 {
+    FREE.1.lock();
+    let head = FREE.0.load(Ordering::Relaxed) as *mut usize;
+    if !head.is_null() {
+        // SAFETY: a free slot's first word is the next free slot; the lock makes it ours.
+        unsafe {
+            FREE.0.store(*head, Ordering::Relaxed);
+            *head = 0;
+        }
+    }
+    FREE.1.unlock();
+    if head.is_null() { new_slot() } else { head.cast() }
+}
+
+fn new_slot() -> *mut u8 {
+    let live = LIVE.load(Ordering::Acquire);
+    if live >= 0 {
+        let offset = SLOTS.fetch_add(1, Ordering::Relaxed) * SLOT_BYTES;
+        let reserved =
+            sys::call(libc::SYS_fallocate, [live as usize, 0, offset, SLOT_BYTES, 0, 0]) == 0;
+        if reserved {
+            let slot = sys::map(SLOT_BYTES, live, offset);
+            if !slot.is_null() {
+                return slot;
+            }
+        }
+    }
+    sys::map(SLOT_BYTES, -1, 0)
+}
+
+/// Gives back a slot whose buffer is all zero.
+pub fn return_slot(slot: *mut u8) {
+    FREE.1.lock();
+    // SAFETY: the caller owned the slot; its first word (the magic) becomes the list's link,
+    // which no reader takes for a slot in use.
+    unsafe { *slot.cast::<usize>() = FREE.0.load(Ordering::Relaxed) };
+    FREE.0.store(slot as usize, Ordering::Relaxed);
+    FREE.1.unlock();
+}

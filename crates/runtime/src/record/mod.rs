@@ -1,0 +1,138 @@
+//! The recorder: from hooks to blocks on disk.
+//!
+//! * [`cursor`]: writes the words of events into a buffer.
+//! * [`stream`]: a buffer's life: full, written as a block, empty again.
+//! * [`file`]: the trace on disk, and the live file that outlives a killed program.
+//! * [`facts`]: modules, threads and notes.
+//! * [`event`]: what hooks and intercepted functions call; knows both modes.
+
+mod cursor;
+pub mod event;
+pub mod facts;
+mod file;
+mod stream;
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+pub use cursor::Cursor;
+pub use stream::Stream;
+
+use crate::local::{Inside, local};
+use crate::{intercept, message, options, serial, sys, threads};
+
+/// What the runtime is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Nothing: the program runs as without us.
+    Off,
+    /// Recording with all threads running free.
+    Parallel,
+    /// Recording with one thread at a time.
+    Serial,
+}
+
+static MODE: AtomicU32 = AtomicU32::new(0);
+static SEQUENCE: AtomicU64 = AtomicU64::new(1);
+
+/// What the runtime is doing now.
+#[inline(always)]
+pub fn mode() -> Mode {
+    match MODE.load(Ordering::Relaxed) {
+        0 => Mode::Off,
+        1 => Mode::Parallel,
+        _ => Mode::Serial,
+    }
+}
+
+/// The next number in the order of synchronisation.
+#[inline(always)]
+pub fn next_seq() -> u64 {
+    SEQUENCE.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Starts the runtime, once; every later call returns at once.
+pub fn start() {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    if STARTED.swap(1, Ordering::AcqRel) != 0 {
+        return;
+    }
+    let _inside = Inside::enter();
+    intercept::resolve();
+    if let Some(path) = options::read() {
+        begin(path);
+    }
+}
+
+/// Starts a recording in this process.
+fn begin(path: &'static [u8]) {
+    let wanted = if options::MODE.get() == 1 { Mode::Serial } else { Mode::Parallel };
+    if !file::create(path, wanted == Mode::Serial) {
+        return;
+    }
+    threads::adopt_first();
+    if wanted == Mode::Serial {
+        serial::start();
+    }
+    facts::modules();
+    MODE.store(wanted as u32, Ordering::Release);
+    threads::attach_first(wanted);
+}
+
+/// Writes out what all threads have buffered and marks the recording as closed, or as going on
+/// behind another program's image if `reason` says so.
+pub fn close(reason: &str, for_good: bool) {
+    if mode() == Mode::Off {
+        return;
+    }
+    let _inside = Inside::enter();
+    if for_good {
+        facts::modules();
+    }
+    threads::flush_all();
+    serial::flush();
+    file::end(reason, for_good);
+    if for_good {
+        MODE.store(0, Ordering::Release);
+        // SAFETY: the thread's own state.
+        unsafe { (*local()).cursor.clear() };
+    }
+}
+
+/// Stops recording because a block could not be written. The program goes on.
+pub(crate) fn fail(error: isize) {
+    static SAID: AtomicU32 = AtomicU32::new(0);
+    if SAID.swap(1, Ordering::Relaxed) == 0 {
+        let why = match -error as i32 {
+            libc::ENOSPC => "the disk is full",
+            libc::EDQUOT => "the disk quota is used up",
+            libc::EFBIG => "the trace reached the largest size a file may have",
+            _ => "the trace could not be written",
+        };
+        message::say(format_args!(
+            "recording stopped: {why} (error {}); the program goes on, what was written can be read",
+            -error
+        ));
+    }
+    if mode() == Mode::Parallel {
+        MODE.store(0, Ordering::Release);
+    }
+}
+
+/// In a new process after `fork`: a recording of its own, with the calling thread only.
+pub fn restart_in_child() {
+    let before = mode();
+    MODE.store(0, Ordering::Release);
+    // SAFETY: the thread's own state; it must not write into buffers shared with the parent.
+    unsafe { (*local()).cursor.clear() };
+    if before == Mode::Off || !file::create_for_child(sys::getpid()) {
+        return;
+    }
+    SEQUENCE.store(1, Ordering::Relaxed);
+    threads::only_me();
+    if before == Mode::Serial {
+        serial::restart_in_child();
+    }
+    facts::modules();
+    MODE.store(before as u32, Ordering::Release);
+    threads::attach_first(before);
+}

@@ -1,0 +1,121 @@
+//! A stream of blocks: one per thread in a parallel recording, one for all in a serial one.
+
+use core::sync::atomic::{Ordering, compiler_fence};
+
+use deadheat_wire::{
+    BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LIVE_MAGIC, LiveHeader,
+};
+
+use super::cursor::{Cursor, SLACK_WORDS};
+use super::file;
+
+/// A buffer and what its next block's header will say.
+pub struct Stream {
+    /// The buffer's slot: a [`LiveHeader`], then at [`LIVE_BUFFER`] the words. Null: none yet.
+    slot: *mut u8,
+    /// The sequence number of the last event written.
+    pub seq_last: u64,
+    /// The stream was flushed for the last time, by whoever closed the recording.
+    closed: bool,
+}
+
+impl Stream {
+    /// A stream without a buffer.
+    pub const fn none() -> Self {
+        Stream { slot: core::ptr::null_mut(), seq_last: 0, closed: false }
+    }
+
+    /// Whether it has a buffer.
+    pub fn is_open(&self) -> bool {
+        !self.slot.is_null() && !self.closed
+    }
+
+    fn header(&self) -> *mut LiveHeader {
+        self.slot.cast()
+    }
+
+    fn buffer(&self) -> *mut u64 {
+        self.slot.wrapping_add(LIVE_BUFFER).cast()
+    }
+
+    /// Takes a slot and points the cursor to it. `flags` as in the block's header.
+    /// False if there is no memory.
+    pub fn open(&mut self, cursor: &mut Cursor, stream: u32, flags: u8) -> bool {
+        self.slot = file::take_slot();
+        if self.slot.is_null() {
+            return false;
+        }
+        self.seq_last = 0;
+        self.closed = false;
+        // SAFETY: a slot is ours alone from `take_slot` on, and starts with a header.
+        unsafe {
+            *self.header() = LiveHeader {
+                magic: LIVE_MAGIC,
+                stream,
+                ordinal: 0,
+                thread: stream,
+                flags: u32::from(flags),
+                pc: cursor.last_pc as u64,
+                seq_before: 0,
+            };
+        }
+        self.rewind(cursor);
+        true
+    }
+
+    fn rewind(&self, cursor: &mut Cursor) {
+        cursor.cur = self.buffer();
+        cursor.end = self.buffer().wrapping_add(BLOCK_BYTES / 8 - SLACK_WORDS);
+    }
+
+    /// Writes the buffered words as a block. `thread` is who runs next, for a serial stream.
+    pub fn flush(&mut self, cursor: &mut Cursor, skipped: &mut u64, thread: u32) {
+        if !self.is_open() || cursor.cur.is_null() {
+            return;
+        }
+        let words = (cursor.cur as usize - self.buffer() as usize) / 8;
+        if words == 0 {
+            return;
+        }
+        // SAFETY: the slot is ours; the words up to the cursor were written.
+        unsafe {
+            let live = &mut *self.header();
+            let payload = core::slice::from_raw_parts_mut(self.buffer(), words);
+            let mut header = BlockHeader::new(BlockKind::Events, live.stream);
+            header.flags = live.flags as u8;
+            header.ordinal = live.ordinal;
+            header.thread = live.thread;
+            header.pc = live.pc;
+            header.skipped = *skipped;
+            header.seq_before = live.seq_before;
+            header.seq_last = self.seq_last;
+            file::append(&header.seal(payload), payload);
+            // A program killed from here on leaves a slot with the number of a block that is on
+            // disk, until the buffer is empty again; so readers never see its words twice.
+            compiler_fence(Ordering::SeqCst);
+            payload.fill(0);
+            compiler_fence(Ordering::SeqCst);
+            live.thread = thread;
+            live.pc = cursor.last_pc as u64;
+            live.seq_before = self.seq_last;
+            live.ordinal += 1;
+        }
+        *skipped = 0;
+        self.rewind(cursor);
+    }
+
+    /// Flushes for the last time and gives the slot back, unless `keep`: then the buffer stays
+    /// (its thread may still be writing) but is never flushed again.
+    pub fn close(&mut self, cursor: &mut Cursor, skipped: &mut u64, keep: bool) {
+        if !self.is_open() {
+            return;
+        }
+        self.flush(cursor, skipped, 0);
+        self.closed = true;
+        if !keep {
+            cursor.clear();
+            file::return_slot(self.slot);
+            self.slot = core::ptr::null_mut();
+        }
+    }
+}

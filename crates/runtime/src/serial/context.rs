@@ -1,0 +1,175 @@
+//! Contexts: a thread's stack, registers and thread-local storage, without a kernel thread.
+//!
+//! Every thread of the program is born as a kernel thread, which gives it stack and storage:
+//! its *home*. Home saves the context and goes to sleep without touching the stack again. From
+//! then on the *carrier*, one more kernel thread, runs the contexts of all threads by loading
+//! their stack pointers and the FS register. A context returns home to make a call that blocks
+//! in the kernel, and to end, so that glibc's own end of a thread is left as it is.
+//!
+//! A saved context looks the same whoever saved it (`switch` on the carrier, `park` at home), so
+//! whoever comes next can resume it.
+
+use core::arch::naked_asm;
+use core::sync::atomic::AtomicU32;
+
+/// A context that is not running. The offsets are used below.
+#[repr(C)]
+pub struct Context {
+    /// Its stack pointer; on its stack lie the registers that a call must preserve.
+    rsp: usize,
+    /// Its thread-local storage.
+    fs: usize,
+    /// Set to wake the kernel thread at home.
+    pub token: AtomicU32,
+    /// Home sleeps: whoever wants may run the context.
+    pub parked: AtomicU32,
+    /// The end of a small stack for home while it sleeps: the C library's own signals may be
+    /// handled there, and the context's stack is in use elsewhere.
+    parking: usize,
+}
+
+/// The size of that stack; a signal frame with the largest register state takes half of it.
+const PARKING_BYTES: usize = 32 * 1024;
+
+impl Context {
+    /// A context that was never saved.
+    pub const fn new() -> Self {
+        Context {
+            rsp: 0,
+            fs: 0,
+            token: AtomicU32::new(0),
+            parked: AtomicU32::new(0),
+            parking: 0,
+        }
+    }
+
+    /// Must be called before the first [`park`].
+    pub fn prepare(&mut self) {
+        if self.parking == 0 {
+            self.parking = crate::memory::pages::<u8>(PARKING_BYTES) as usize + PARKING_BYTES;
+        }
+    }
+
+    /// A new context that takes over the parking stack of one whose thread is gone.
+    pub fn recycled(&self) -> Self {
+        Context { parking: self.parking, ..Context::new() }
+    }
+}
+
+/// How often a home went to sleep: the carrier waits for it to change.
+pub static ARRIVALS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether contexts can be switched here: the kernel must allow programs to set FS.
+pub fn supported() -> bool {
+    const HWCAP2_FSGSBASE: u64 = 2;
+    // SAFETY: asks for a number.
+    unsafe { libc::getauxval(libc::AT_HWCAP2) & HWCAP2_FSGSBASE != 0 }
+}
+
+/// Saves the running context in `from` and runs `to`; returns when somebody runs `from`.
+///
+/// # Safety
+/// Called on the carrier by the context `from`; `to` is saved and nobody else runs it.
+#[unsafe(naked)]
+pub unsafe extern "C" fn switch(_from: *mut Context, _to: *const Context) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        "stmxcsr [rsp]",
+        "fnstcw [rsp + 4]",
+        "mov [rdi], rsp",
+        "rdfsbase rax",
+        "mov [rdi + 8], rax",
+        "mov rsp, [rsi]",
+        "mov rax, [rsi + 8]",
+        "wrfsbase rax",
+        "ldmxcsr [rsp]",
+        "fldcw [rsp + 4]",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// At home: saves the running context, says so, and sleeps until the token is set; by then the
+/// context may have run elsewhere, and goes on here from where it is. If `token` is null the
+/// kernel thread sleeps for ever.
+///
+/// # Safety
+/// The context is the caller's own.
+#[unsafe(naked)]
+pub unsafe extern "C" fn park(
+    _context: *mut Context,
+    _token: *const AtomicU32,
+    _arrivals: *const AtomicU32,
+) {
+    naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        "stmxcsr [rsp]",
+        "fnstcw [rsp + 4]",
+        "mov [rdi], rsp",
+        "mov rax, fs:[0]",
+        "mov [rdi + 8], rax",
+        "mov rbx, rdi",
+        "mov rbp, rsi",
+        "mov rsp, [rbx + 24]",
+        // From here on the stack belongs to whoever runs the context.
+        "mov dword ptr [rbx + 20], 1",
+        "lock inc dword ptr [rdx]",
+        "mov rdi, rdx",
+        "mov eax, 202", // futex(arrivals, FUTEX_WAKE_PRIVATE, 1)
+        "mov esi, 129",
+        "mov edx, 1",
+        "syscall",
+        "2:",
+        "test rbp, rbp",
+        "jz 4f",
+        "xor eax, eax",
+        "xchg [rbp], eax",
+        "test eax, eax",
+        "jne 3f",
+        "mov eax, 202", // futex(token, FUTEX_WAIT_PRIVATE, 0)
+        "mov rdi, rbp",
+        "mov esi, 128",
+        "xor edx, edx",
+        "xor r10d, r10d",
+        "syscall",
+        "jmp 2b",
+        "3:",
+        "mov rsp, [rbx]",
+        "ldmxcsr [rsp]",
+        "fldcw [rsp + 4]",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+        "4:",
+        "mov eax, 34", // pause()
+        "syscall",
+        "jmp 4b",
+    )
+}
+
+const _: () = assert!(core::mem::offset_of!(Context, fs) == 8);
+const _: () = assert!(core::mem::offset_of!(Context, parked) == 20);
+const _: () = assert!(core::mem::offset_of!(Context, parking) == 24);

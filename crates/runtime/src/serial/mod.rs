@@ -1,0 +1,317 @@
+//! Serial recording: one thread at a time, in an order that the seed decides.
+//!
+//! * [`scheduler`]: who may run, who waits for what; picks the next by a [`policy`].
+//! * [`turn`]: hands the turn on: contexts on one kernel thread ([`context`]), or kernel threads
+//!   that pass a token.
+//! * [`log`]: the one stream of events, with values.
+//! * [`watchdog`]: for what was not foreseen.
+//!
+//! This file is the face that hooks and intercepted functions see. Everything here is called by
+//! the thread that has the turn, and does nothing in a parallel recording.
+
+mod context;
+mod log;
+mod policy;
+mod scheduler;
+mod turn;
+mod watchdog;
+
+use core::sync::atomic::Ordering;
+
+pub use scheduler::{Task, Waited};
+use scheduler::{Step, scheduler};
+
+use crate::intercept::thread::Start;
+use crate::local::{Inside, local};
+use crate::options;
+use crate::record::event::Sync;
+use crate::record::{Mode, mode};
+use crate::threads::{self, Thread};
+
+/// Whether a wait may end by time. In a serial recording time is counted in steps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// It may not.
+    None,
+    /// It may, if nothing else can happen.
+    Some,
+}
+
+/// Starts the scheduler with the running thread as the only one.
+pub fn start() {
+    // SAFETY: the recording is being set up: one thread, and nobody else looks.
+    let scheduler = unsafe { scheduler() };
+    scheduler.start();
+    turn::start(options::THREADS.get() == 0 && context::supported());
+    watchdog::start();
+}
+
+/// In a forked process: the calling thread is alone.
+pub fn restart_in_child() {
+    // SAFETY: one thread, see above. Its kernel thread is the one that runs this, whatever it
+    // was in the parent.
+    let scheduler = unsafe { scheduler() };
+    scheduler.start();
+    turn::restart_in_child();
+}
+
+/// Does something as the thread that has the turn. References to the scheduler end before the
+/// turn is handed on: others use it then.
+#[inline]
+fn with_turn<R>(action: impl FnOnce(*mut Thread) -> R) -> R {
+    let _inside = Inside::enter();
+    // SAFETY: the thread's own state.
+    let me = unsafe { (*local()).thread };
+    turn::hold(me);
+    action(me)
+}
+
+/// The scheduler, for the thread that has the turn, and not beyond the next switch.
+#[inline]
+fn turn_holder<'a>() -> &'a mut scheduler::Scheduler {
+    // SAFETY: called within `with_turn` only.
+    unsafe { scheduler() }
+}
+
+/// The number of a thread.
+#[inline]
+fn id(thread: *mut Thread) -> u32 {
+    // SAFETY: the running thread's own record.
+    unsafe { (*thread).id }
+}
+
+/// Waits for an object, as the thread that has the turn.
+fn block(me: *mut Thread, object: usize, limit: Limit, retries: bool) -> Waited {
+    if !turn_holder().begin_wait(me, object, limit, retries) {
+        return Waited::Cancelled;
+    }
+    if let Some(next) = turn_holder().next(true) {
+        turn::switch(me, next);
+    }
+    turn_holder().outcome(me)
+}
+
+#[inline]
+fn off() -> bool {
+    mode() != Mode::Serial
+}
+
+/// A place where another thread may get the turn: before a synchronisation.
+pub fn point() {
+    if !off() {
+        with_turn(|me| {
+            turn_holder().log.settle();
+            let next = turn_holder().step(me, Step::Sync);
+            turn::switch(me, next);
+        });
+    }
+}
+
+/// Writes down a write that was put off.
+pub fn settle() {
+    if !off() && threads::visible() {
+        with_turn(|_| turn_holder().log.settle());
+    }
+}
+
+/// An access, before it happens.
+///
+/// # Safety
+/// Called by an instrumented program before it accesses `addr`.
+pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
+    if !threads::visible() {
+        return;
+    }
+    with_turn(|me| {
+        turn_holder().log.settle();
+        let next = turn_holder().step(me, Step::Access);
+        if next != me {
+            turn::switch(me, next);
+        }
+        turn_holder().log.access(id(me), kind, addr, pc);
+    });
+}
+
+/// An access to a range; the caller has asked [`threads::visible`].
+pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
+    with_turn(|me| turn_holder().log.range(id(me), write, addr, length, pc));
+}
+
+/// A synchronisation, with the values of an atomic access.
+pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
+    with_turn(|me| turn_holder().log.sync(id(me), sync, read, written));
+}
+
+/// A function's entry.
+pub fn enter(caller: usize, callee: usize) {
+    with_turn(|me| turn_holder().log.enter(id(me), caller, callee));
+}
+
+/// A function's exit.
+pub fn leave(caller: usize) {
+    with_turn(|me| turn_holder().log.leave(id(me), caller));
+}
+
+/// Writes out what is buffered, when the recording is closed.
+pub fn flush() {
+    if !off() {
+        // SAFETY: the program is ending in this thread, or is about to be replaced; should
+        // another have the turn, it is stopped in a call and touches nothing.
+        unsafe { scheduler().log.flush() };
+    }
+}
+
+/// Waits until somebody wakes those who wait for `object`. Whoever waits for something that can
+/// be tried again does so, for it may be taken by another by then.
+pub fn wait(object: usize, limit: Limit) -> Waited {
+    with_turn(|me| block(me, object, limit, false))
+}
+
+/// The same for what can be tried again: the wait may end without a reason.
+pub fn wait_to_retry(object: usize, limit: Limit) -> Waited {
+    with_turn(|me| block(me, object, limit, true))
+}
+
+/// Wakes up to `count` of those who wait for `object`; how many.
+pub fn wake(object: usize, count: usize) -> usize {
+    if off() { 0 } else { with_turn(|_| turn_holder().wake(object, count)) }
+}
+
+/// Something that threads may wait for has changed in a signal handler: all look again.
+pub fn wake_from_outside() {
+    if !off() {
+        scheduler::LOOK_AGAIN.store(1, Ordering::Release);
+    }
+}
+
+/// Arrives at a barrier for `count` threads and waits for the others; whether it was the last.
+pub fn arrive(barrier: usize, count: u32) -> bool {
+    with_turn(|me| {
+        if turn_holder().waiting_for(barrier) + 1 >= count as usize {
+            turn_holder().wake(barrier, usize::MAX);
+            return true;
+        }
+        block(me, barrier, Limit::None, false);
+        false
+    })
+}
+
+/// Lets others go first; false in a parallel recording.
+pub fn yield_turn() -> bool {
+    if off() || !threads::visible() {
+        return false;
+    }
+    with_turn(|me| {
+        let next = turn_holder().yielded(me);
+        turn::switch(me, next);
+    });
+    true
+}
+
+/// A sleep: lets others go first for a while; false in a parallel recording.
+pub fn sleep() -> bool {
+    if off() {
+        return false;
+    }
+    let asleep = scheduler::ASLEEP;
+    if with_turn(|me| block(me, asleep, Limit::Some, false)) == Waited::Cancelled {
+        // SAFETY: sleeping is a cancellation point.
+        unsafe { crate::intercept::real::pthread_testcancel() };
+    }
+    true
+}
+
+/// Makes a call that may block in the kernel, without the turn.
+pub fn away<R>(call: impl FnOnce() -> R) -> R {
+    with_turn(|me| {
+        turn_holder().log.settle();
+        turn::leave(me);
+    });
+    let result = call();
+    // SAFETY: the thread's own state; coming back ends with the turn.
+    unsafe {
+        let _inside = Inside::enter();
+        turn::come_back((*local()).thread);
+    }
+    result
+}
+
+/// A new thread has been created: waits until it is there, and counts it in.
+///
+/// # Safety
+/// `start` belongs to a thread that was just created.
+pub unsafe fn adopt(start: *mut Start) {
+    // SAFETY: as the caller says; the new thread does not go on before it has the turn.
+    unsafe {
+        let thread = (*start).thread;
+        turn::wait_for_arrival(thread);
+        scheduler().add(thread);
+    }
+}
+
+/// Called by a new thread: returns when it gets the turn for the first time.
+///
+/// # Safety
+/// `start` is the thread's own.
+pub unsafe fn arrive_as_new(start: *mut Start) {
+    // SAFETY: as the caller says.
+    unsafe { turn::arrive_as_new((*start).thread) };
+}
+
+/// The running thread has recorded its last event: it leaves for good.
+pub fn finish(thread: *mut Thread) {
+    // SAFETY: the thread has the turn (it has just recorded its end).
+    unsafe {
+        scheduler().remove(thread);
+        turn::leave_for_good(thread);
+    }
+}
+
+/// Before `pthread_exit`: the first thread lets all others end, for its kernel thread must
+/// not end before them.
+pub fn before_exit() {
+    if off() {
+        return;
+    }
+    with_turn(|me| {
+        turn_holder().log.settle();
+        if id(me) == 0 {
+            while turn_holder().others() > 0 {
+                block(me, scheduler::SOMEBODY_ENDED, Limit::None, false);
+            }
+            turn::go_home_for_good(me);
+        }
+    });
+}
+
+/// Whether a thread has ended.
+pub fn has_ended(thread: *mut Thread) -> bool {
+    // SAFETY: the record is kept for whoever may join.
+    unsafe { (*thread).task.has_ended() }
+}
+
+/// Waits for a thread's end.
+pub fn wait_for_end(thread: *mut Thread) -> Waited {
+    with_turn(|me| block(me, thread as usize, Limit::None, false))
+}
+
+/// A thread was cancelled: should it wait for something, it does not any more.
+pub fn cancelled(thread: *mut Thread) {
+    if !off() && threads::visible() {
+        with_turn(|_| turn_holder().cancel(thread));
+    }
+}
+
+/// Whether contexts run on a kernel thread that is not their own.
+pub fn is_green() -> bool {
+    !off() && turn::is_green()
+}
+
+/// The number of the kernel thread that the program believes to be on.
+///
+/// # Safety
+/// The thread is known.
+pub unsafe fn home_tid() -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { (*(*local()).thread).tid.load(Ordering::Relaxed) as i32 }
+}

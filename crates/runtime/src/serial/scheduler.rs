@@ -1,0 +1,474 @@
+//! Who may run and who waits for what.
+//!
+//! Only the thread that has the turn touches any of this; so there are no locks, and the same
+//! decisions give the same run. Nothing here hands the turn on: methods say who is next, and the
+//! caller, who keeps no reference to the scheduler meanwhile, does (see [`super::turn`]). Time is counted in steps: a sleeper wakes after some, or as soon
+//! as nobody else can run.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::log::Log;
+use super::policy::Chosen;
+use super::{Limit, context::Context, turn};
+use crate::threads::Thread;
+use crate::{message, options, record, sys};
+
+/// The most threads that may exist at one time.
+const MOST: usize = 16 * 1024;
+/// How many steps a sleep takes while others run, and a wait that may end by time.
+const SLEEP_STEPS: u64 = 10_000;
+const TIMEOUT_STEPS: u64 = 1_000_000;
+/// How many accesses a thread may make in a row where only synchronisation gives others a chance:
+/// it may be spinning.
+const PATIENCE: u64 = 1_000_000;
+/// What the first thread waits for when it is done before others.
+pub const SOMEBODY_ENDED: usize = 1;
+/// What sleepers wait for.
+pub const ASLEEP: usize = 2;
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waited {
+    /// Somebody woke it.
+    Woken,
+    /// Time was up.
+    TimedOut,
+    /// The thread was cancelled.
+    Cancelled,
+}
+
+/// Where in its life a task is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Ready,
+    /// Waits for an object.
+    Blocked,
+    /// In a call without the turn.
+    Away,
+    Ended,
+}
+
+/// A thread, as the scheduler sees it.
+pub struct Task {
+    state: State,
+    object: usize,
+    outcome: Waited,
+    /// The wait may end without a reason, to try again.
+    retries: bool,
+    /// The step at which its time is up; `u64::MAX` for never.
+    until: u64,
+    /// The order in which waits began.
+    since: u64,
+    cancelled: bool,
+    /// For policies that have priorities; 0: none given yet.
+    pub priority: u64,
+    /// Its stack and registers, while it does not run.
+    pub context: Context,
+}
+
+impl Task {
+    /// A task that does not run yet.
+    pub const fn new(context: Context) -> Self {
+        Task {
+            state: State::Away,
+            object: 0,
+            outcome: Waited::Woken,
+            retries: false,
+            until: u64::MAX,
+            since: 0,
+            cancelled: false,
+            priority: 0,
+            context,
+        }
+    }
+
+    /// Whether its last event has happened.
+    pub fn has_ended(&self) -> bool {
+        self.state == State::Ended
+    }
+}
+
+/// What kind of step a thread takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// A synchronisation: the policy is always asked.
+    Sync,
+    /// An access: the policy is asked at the end of a slice.
+    Access,
+}
+
+/// A signal handler changed something that threads may wait for.
+pub static LOOK_AGAIN: AtomicU32 = AtomicU32::new(0);
+/// Steps taken, for the watchdog.
+pub static STEPS: AtomicU64 = AtomicU64::new(0);
+
+/// The scheduler's state.
+pub struct Scheduler {
+    /// All threads that have not ended; those that can run come first.
+    tasks: [*mut Thread; MOST],
+    count: usize,
+    ready: usize,
+    away: usize,
+    policy: Option<Chosen>,
+    /// Accesses left until the policy is asked.
+    slice: u64,
+    steps: u64,
+    waits: u64,
+    preempt_accesses: bool,
+    /// The recording.
+    pub log: Log,
+}
+
+struct Shared(UnsafeCell<Scheduler>);
+// SAFETY: only the thread that has the turn uses it, and the turn is handed on with release and
+// acquire (a token, or the same kernel thread).
+unsafe impl Sync for Shared {}
+
+static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
+    tasks: [core::ptr::null_mut(); MOST],
+    count: 0,
+    ready: 0,
+    away: 0,
+    policy: None,
+    slice: 0,
+    steps: 0,
+    waits: 0,
+    preempt_accesses: true,
+    log: Log::new(),
+}));
+
+/// The scheduler.
+///
+/// # Safety
+/// The caller has the turn, and no other reference is in use.
+pub unsafe fn scheduler() -> &'static mut Scheduler {
+    // SAFETY: as the caller says.
+    unsafe { &mut *SCHEDULER.0.get() }
+}
+
+impl Scheduler {
+    /// Starts anew, with the running thread only.
+    pub fn start(&mut self) {
+        self.count = 0;
+        self.ready = 0;
+        self.away = 0;
+        self.slice = 1;
+        self.steps = 0;
+        self.preempt_accesses = options::PREEMPT.get() == 1;
+        self.policy = Some(Chosen::from_options(
+            options::POLICY.get(),
+            options::SEED.get(),
+            options::DEPTH.get(),
+            options::LENGTH.get(),
+        ));
+        if !self.log.open() {
+            message::say(format_args!("no memory for the recording"));
+        }
+        // SAFETY: the running thread has its record.
+        self.add(unsafe { (*crate::local::local()).thread });
+    }
+
+    /// Counts in a thread that can run.
+    pub fn add(&mut self, thread: *mut Thread) {
+        if self.count == MOST {
+            message::say(format_args!("more than {MOST} threads at one time"));
+            record::close("too many threads", true);
+            sys::exit_group(101);
+        }
+        self.tasks[self.count] = thread;
+        self.count += 1;
+        self.away += 1;
+        self.make_ready(self.count - 1);
+    }
+
+    fn task(&mut self, index: usize) -> &mut Task {
+        // SAFETY: records of threads that have not ended are valid; we have the turn.
+        unsafe { &mut (*self.tasks[index]).task }
+    }
+
+    fn index(&self, thread: *mut Thread) -> usize {
+        self.tasks[..self.count].iter().position(|task| *task == thread).unwrap_or(0)
+    }
+
+    fn make_ready(&mut self, index: usize) {
+        if self.task(index).state == State::Away {
+            self.away -= 1;
+        }
+        self.task(index).state = State::Ready;
+        self.task(index).until = u64::MAX;
+        self.tasks.swap(index, self.ready);
+        self.ready += 1;
+    }
+
+    fn make_waiting(&mut self, thread: *mut Thread, state: State) {
+        let index = self.index(thread);
+        self.task(index).state = state;
+        self.ready -= 1;
+        self.tasks.swap(index, self.ready);
+        if state == State::Away {
+            self.away += 1;
+        }
+    }
+
+    /// A thread leaves the turn for a call that may block.
+    pub fn leave(&mut self, thread: *mut Thread) {
+        self.make_waiting(thread, State::Away);
+    }
+
+    /// A thread has ended: it is counted out, and whoever waits for that is woken.
+    pub fn remove(&mut self, thread: *mut Thread) {
+        self.log.settle();
+        self.make_waiting(thread, State::Ended);
+        let index = self.index(thread);
+        self.tasks.copy_within(index + 1..self.count, index);
+        self.count -= 1;
+        self.wake(thread as usize, usize::MAX);
+        self.wake(SOMEBODY_ENDED, usize::MAX);
+        self.look_again(); // A robust mutex may have lost its owner.
+    }
+
+    /// How many threads there are besides the running one.
+    pub fn others(&self) -> usize {
+        self.count - 1
+    }
+
+    /// A step of the running thread: who goes first.
+    pub fn step(&mut self, me: *mut Thread, kind: Step) -> *mut Thread {
+        self.count_step();
+        if kind == Step::Access {
+            self.slice -= 1;
+            if self.slice > 0 {
+                return me;
+            }
+        }
+        self.collect();
+        let current = self.index(me);
+        self.choose(Some(current))
+    }
+
+    fn count_step(&mut self) {
+        self.steps += 1;
+        STEPS.store(self.steps, Ordering::Relaxed);
+    }
+
+    /// Asks the policy; there must be somebody.
+    fn choose(&mut self, current: Option<usize>) -> *mut Thread {
+        let Some(policy) = &mut self.policy else { return self.tasks[0] };
+        let policy = policy.get();
+        self.slice = if self.preempt_accesses { policy.slice().max(1) } else { PATIENCE };
+        let chosen = policy.next(&self.tasks[..self.ready], current);
+        self.tasks[chosen.min(self.ready - 1)]
+    }
+
+    /// Counts in those who came back, those whose time is up, and those who should look again.
+    fn collect(&mut self) {
+        if LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
+            self.look_again();
+        }
+        if self.count == self.ready {
+            return;
+        }
+        for index in self.ready..self.count {
+            let steps = self.steps;
+            let task = self.task(index);
+            match task.state {
+                State::Away if task.context.parked.load(Ordering::Acquire) != 0 => {
+                    self.make_ready(index);
+                }
+                State::Blocked if task.until <= steps => {
+                    task.outcome = Waited::TimedOut;
+                    self.make_ready(index);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets everybody try again who can.
+    fn look_again(&mut self) -> bool {
+        let mut any = false;
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            if task.state == State::Blocked && task.retries {
+                task.outcome = Waited::Woken;
+                self.make_ready(index);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Lets time pass until the first limit; false if nobody has one.
+    fn pass_time(&mut self) -> bool {
+        let mut first = u64::MAX;
+        for index in self.ready..self.count {
+            if self.task(index).state == State::Blocked {
+                first = first.min(self.task(index).until);
+            }
+        }
+        if first != u64::MAX {
+            self.steps = self.steps.max(first);
+        }
+        first != u64::MAX
+    }
+
+    /// Who runs next, now that the running thread cannot; waits if need be. `None` if that
+    /// takes waiting and the caller cannot wait here.
+    pub fn next(&mut self, can_wait: bool) -> Option<*mut Thread> {
+        let mut looked_again = false;
+        loop {
+            let arrivals = turn::arrivals();
+            if self.count == 0 && !can_wait {
+                return None;
+            }
+            self.collect();
+            if self.ready > 0 {
+                return Some(self.choose(None));
+            }
+            if self.pass_time() {
+                continue;
+            }
+            if self.away > 0 || self.count == 0 {
+                if !can_wait {
+                    return None;
+                }
+                turn::wait_for_arrivals(arrivals);
+            } else if !looked_again && self.look_again() {
+                // Somebody whom we do not see may have changed something: try once.
+                looked_again = true;
+            } else {
+                self.deadlock();
+            }
+        }
+    }
+
+    /// The running thread starts to wait for an object; false if it has been cancelled.
+    pub fn begin_wait(
+        &mut self,
+        me: *mut Thread,
+        object: usize,
+        limit: Limit,
+        retries: bool,
+    ) -> bool {
+        self.log.settle();
+        self.waits += 1;
+        let (since, steps) = (self.waits, self.steps);
+        let index = self.index(me);
+        let task = self.task(index);
+        if !retries && core::mem::take(&mut task.cancelled) {
+            return false;
+        }
+        task.object = object;
+        task.until = match limit {
+            Limit::None => u64::MAX,
+            Limit::Some if object == ASLEEP => steps + SLEEP_STEPS,
+            Limit::Some => steps + TIMEOUT_STEPS,
+        };
+        task.retries = retries;
+        task.since = since;
+        task.outcome = Waited::Woken;
+        self.make_waiting(me, State::Blocked);
+        true
+    }
+
+    /// How the running thread's last wait ended.
+    pub fn outcome(&mut self, me: *mut Thread) -> Waited {
+        let index = self.index(me);
+        self.task(index).outcome
+    }
+
+    /// How many wait for an object.
+    pub fn waiting_for(&mut self, object: usize) -> usize {
+        (self.ready..self.count).filter(|index| self.waits_for(*index, object)).count()
+    }
+
+    fn waits_for(&mut self, index: usize, object: usize) -> bool {
+        let task = self.task(index);
+        task.state == State::Blocked && task.object == object
+    }
+
+    /// Wakes up to `count` of those who wait for an object; how many.
+    pub fn wake(&mut self, object: usize, count: usize) -> usize {
+        let mut woken = 0;
+        while woken < count {
+            let waiters = self.waiting_for(object);
+            if waiters == 0 {
+                break;
+            }
+            let rank = match &mut self.policy {
+                Some(policy) if waiters > 1 && count != usize::MAX => policy.get().waiter(waiters),
+                _ => 0,
+            };
+            let Some(index) = self.waiter(object, rank) else { break };
+            self.task(index).outcome = Waited::Woken;
+            self.make_ready(index);
+            woken += 1;
+        }
+        woken
+    }
+
+    /// The waiter of this rank, in the order in which they came.
+    fn waiter(&mut self, object: usize, rank: usize) -> Option<usize> {
+        let mut last = 0;
+        let mut found = None;
+        for _ in 0..=rank {
+            let mut first = u64::MAX;
+            for index in self.ready..self.count {
+                let since = self.task(index).since;
+                if self.waits_for(index, object) && since > last && since < first {
+                    first = since;
+                    found = Some(index);
+                }
+            }
+            last = first;
+        }
+        found
+    }
+
+    /// The running thread lets others go first: who does.
+    pub fn yielded(&mut self, me: *mut Thread) -> *mut Thread {
+        self.log.settle();
+        self.count_step();
+        if let Some(policy) = &mut self.policy {
+            policy.get().yielded(me);
+        }
+        self.collect();
+        if self.ready < 2 {
+            return me;
+        }
+        let index = self.index(me);
+        self.tasks.swap(index, self.ready - 1);
+        self.ready -= 1;
+        let next = self.choose(None);
+        self.ready += 1;
+        next
+    }
+
+    /// A thread was cancelled: its wait, or its next one, ends.
+    pub fn cancel(&mut self, thread: *mut Thread) {
+        let index = self.index(thread);
+        if self.tasks[index] != thread {
+            return;
+        }
+        let task = self.task(index);
+        if task.state == State::Blocked && !task.retries {
+            task.outcome = Waited::Cancelled;
+            self.make_ready(index);
+        } else {
+            task.cancelled = true;
+        }
+    }
+
+    /// Nobody can run, ever: says who waits for what, closes the recording and ends the program.
+    fn deadlock(&mut self) -> ! {
+        message::say(format_args!("deadlock: no thread can go on"));
+        for index in 0..self.count {
+            // SAFETY: records of threads that have not ended.
+            let thread = unsafe { &*self.tasks[index] };
+            message::say(format_args!("  T{} waits for {:#x}", thread.id, thread.task.object));
+        }
+        record::close("deadlock", true);
+        sys::exit_group(66)
+    }
+}

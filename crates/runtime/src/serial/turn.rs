@@ -1,0 +1,357 @@
+//! The turn: who has it, and how it is handed on.
+//!
+//! *Green*: all contexts run on the carrier, and handing on is a jump (see [`super::context`]).
+//! *Real*: every thread stays on its own kernel thread and sleeps until its token is set.
+//! Either way a thread that makes a call without the turn is on its own kernel thread meanwhile.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use super::context::{self, ARRIVALS, Context};
+use super::scheduler::scheduler;
+use crate::intercept::real;
+use crate::local::local;
+use crate::sys::{self, Spin};
+use crate::threads::Thread;
+use crate::message;
+
+/// Who has the turn; null while nobody can run.
+static CURRENT: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+static GREEN: AtomicU32 = AtomicU32::new(0);
+/// Real threads: guards the moment in which the turn is put down or taken up.
+static IDLE: Spin = Spin::new();
+
+/// The carrier's own context, and what it has to do after a switch.
+struct Carrier(UnsafeCell<Context>);
+// SAFETY: only the carrier uses it.
+unsafe impl Sync for Carrier {}
+static CARRIER: Carrier = Carrier(UnsafeCell::new(Context::new()));
+/// A thread whose home takes over once its context is no longer running here.
+static GOES_HOME: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+/// That thread is at its end, and must be gone before anybody else runs.
+static FOR_GOOD: AtomicU32 = AtomicU32::new(0);
+
+/// Whether contexts run on the carrier.
+pub fn is_green() -> bool {
+    GREEN.load(Ordering::Relaxed) != 0
+}
+
+/// Starts with the running thread having the turn.
+pub fn start(green: bool) {
+    // SAFETY: the thread's own record.
+    let me = unsafe { (*local()).thread };
+    CURRENT.store(me, Ordering::Release);
+    // SAFETY: as above.
+    unsafe { (*me).tid.store(sys::gettid() as u32, Ordering::Relaxed) };
+    if green && start_carrier() {
+        GREEN.store(1, Ordering::Relaxed);
+        // SAFETY: the carrier waits for this context.
+        unsafe {
+            block_signals();
+            park_at_home(me);
+        }
+        after_switch();
+    }
+}
+
+/// In a forked process there is one kernel thread, and it runs the only context. It has no home
+/// to go back to, so from here on it passes for a real thread.
+pub fn restart_in_child() {
+    GREEN.store(0, Ordering::Relaxed);
+    // SAFETY: the thread's own record.
+    unsafe {
+        let me = (*local()).thread;
+        (*me).tid.store(sys::gettid() as u32, Ordering::Relaxed);
+        CURRENT.store(me, Ordering::Release);
+    }
+}
+
+fn start_carrier() -> bool {
+    let mut handle = 0;
+    // SAFETY: a place for the handle, default attributes, and a function of the right type.
+    let result = unsafe {
+        real::pthread_create(&mut handle, core::ptr::null(), carrier, core::ptr::null_mut())
+    };
+    if result != 0 {
+        message::say(format_args!("no kernel thread to run contexts on; threads pass a token"));
+    }
+    result == 0
+}
+
+/// The carrier: runs whoever has the turn; comes back here when nobody can run.
+extern "C" fn carrier(_: *mut c_void) -> *mut c_void {
+    // SAFETY: the carrier's own state; contexts that are run are parked, as waited for.
+    unsafe {
+        (*local()).inside = 1;
+        let first = CURRENT.load(Ordering::Acquire);
+        wait_for_arrival(first);
+        let mut next = first;
+        loop {
+            (*next).task.context.parked.store(0, Ordering::Relaxed);
+            CURRENT.store(next, Ordering::Release);
+            context::switch(CARRIER.0.get(), &raw const (*next).task.context);
+            after_switch();
+            next = match scheduler().next(true) {
+                Some(next) => next,
+                None => core::hint::unreachable_unchecked(),
+            };
+        }
+    }
+}
+
+/// A kernel thread whose context runs elsewhere handles no signals but the C library's own two,
+/// which every thread must answer.
+fn block_signals() {
+    const CANCEL_AND_SETXID: u64 = 0b11 << 31;
+    let all = !CANCEL_AND_SETXID;
+    let how = libc::SIG_BLOCK as usize;
+    sys::call(libc::SYS_rt_sigprocmask, [how, &raw const all as usize, 0, 8, 0, 0]);
+}
+
+/// How often a thread came back so far.
+pub fn arrivals() -> u32 {
+    ARRIVALS.load(Ordering::Acquire)
+}
+
+/// Waits until there are more arrivals than `seen`.
+pub fn wait_for_arrivals(seen: u32) {
+    if is_green() {
+        sys::futex_wait(&ARRIVALS, seen, 0);
+    } else {
+        while arrivals() == seen {
+            sys::futex_wait(&ARRIVALS, seen, 0);
+        }
+    }
+}
+
+/// Waits until a thread's context is there to be run.
+///
+/// # Safety
+/// The record is in use.
+pub unsafe fn wait_for_arrival(thread: *mut Thread) {
+    loop {
+        let seen = arrivals();
+        // SAFETY: as the caller says.
+        if unsafe { (*thread).task.context.parked.load(Ordering::Acquire) } != 0 {
+            return;
+        }
+        sys::futex_wait(&ARRIVALS, seen, 0);
+    }
+}
+
+/// Saves the context at home and sleeps until it is this kernel thread's again.
+unsafe fn park_at_home(me: *mut Thread) {
+    // SAFETY: the caller's own context.
+    unsafe {
+        let context = &raw mut (*me).task.context;
+        (*context).prepare();
+        context::park(context, &raw const (*context).token, &ARRIVALS);
+    }
+}
+
+/// What the context that was just switched to does first: lets the one before go home.
+fn after_switch() {
+    let thread = GOES_HOME.swap(core::ptr::null_mut(), Ordering::AcqRel);
+    if thread.is_null() {
+        return;
+    }
+    let for_good = FOR_GOOD.swap(0, Ordering::AcqRel) != 0;
+    // SAFETY: the record is in use until its thread has ended, and that is now.
+    unsafe {
+        let tid = (*thread).tid.load(Ordering::Relaxed) as i32;
+        wake_home(thread);
+        // glibc's end of a thread gives memory back: others run after it, or the addresses of
+        // their blocks would depend on luck.
+        while for_good && sys::thread_exists(tid) {
+            sys::yield_now();
+        }
+    }
+}
+
+unsafe fn wake_home(thread: *mut Thread) {
+    // SAFETY: the record is in use.
+    unsafe {
+        (*thread).task.context.token.store(1, Ordering::Release);
+        sys::futex_wake(&(*thread).task.context.token, 1);
+    }
+}
+
+/// Returns once the turn is the caller's: at once, but for a thread that the watchdog overtook.
+#[inline(always)]
+pub fn hold(me: *mut Thread) {
+    if CURRENT.load(Ordering::Relaxed) != me {
+        overtaken(me);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn overtaken(me: *mut Thread) {
+    if is_green() {
+        // SAFETY: the caller's own context.
+        unsafe {
+            if sys::gettid() == (*me).tid.load(Ordering::Relaxed) as i32 {
+                // At home, unwinding out of a call that was cancelled.
+                park_at_home(me);
+            } else {
+                // This kernel thread was the carrier; another has taken its place. The context
+                // is left for that one, and the kernel thread sleeps for ever.
+                let context = &raw mut (*me).task.context;
+                (*context).prepare();
+                context::park(context, core::ptr::null(), &ARRIVALS);
+            }
+        }
+        after_switch();
+    } else {
+        come_back(me);
+    }
+}
+
+/// Hands the turn to `next`; returns when `me` gets it back.
+pub fn switch(me: *mut Thread, next: *mut Thread) {
+    if me == next {
+        CURRENT.store(me, Ordering::Release);
+        return;
+    }
+    // SAFETY: we have the turn; `next` can run, so its context is saved or its thread sleeps.
+    unsafe {
+        (*next).task.context.parked.store(0, Ordering::Relaxed);
+        CURRENT.store(next, Ordering::Release);
+        if is_green() {
+            context::switch(&raw mut (*me).task.context, &raw const (*next).task.context);
+            after_switch();
+        } else {
+            wake_home(next);
+            sleep_until_token(me);
+        }
+    }
+}
+
+/// Real threads: sleeps until the turn is handed over.
+unsafe fn sleep_until_token(me: *mut Thread) {
+    // SAFETY: the caller's own record.
+    let token = unsafe { &(*me).task.context.token };
+    while token.swap(0, Ordering::AcqRel) == 0 {
+        sys::futex_wait(token, 0, 0);
+    }
+}
+
+/// Gives up the turn; the caller goes on without, on its own kernel thread.
+pub fn leave(me: *mut Thread) {
+    // SAFETY: we have the turn, and hand it on.
+    unsafe {
+        scheduler().leave(me);
+        put_down(me);
+    }
+}
+
+unsafe fn put_down(me: *mut Thread) {
+    // SAFETY: as the caller says; see `switch`.
+    unsafe {
+        if is_green() {
+            GOES_HOME.store(me, Ordering::Release);
+            let to = match scheduler().next(false) {
+                Some(next) => {
+                    (*next).task.context.parked.store(0, Ordering::Relaxed);
+                    CURRENT.store(next, Ordering::Release);
+                    &raw const (*next).task.context
+                }
+                None => {
+                    CURRENT.store(core::ptr::null_mut(), Ordering::Release);
+                    CARRIER.0.get().cast_const()
+                }
+            };
+            // Goes on at home.
+            context::switch(&raw mut (*me).task.context, to);
+            return;
+        }
+        IDLE.lock();
+        match scheduler().next(false) {
+            Some(next) => {
+                (*next).task.context.parked.store(0, Ordering::Relaxed);
+                CURRENT.store(next, Ordering::Release);
+                wake_home(next);
+            }
+            None => CURRENT.store(core::ptr::null_mut(), Ordering::Release),
+        }
+        IDLE.unlock();
+    }
+}
+
+/// Comes back from a call; returns with the turn.
+pub fn come_back(me: *mut Thread) {
+    // SAFETY: the caller's own record and context.
+    unsafe {
+        if is_green() {
+            park_at_home(me);
+            after_switch();
+            return;
+        }
+        announce(me);
+        sleep_until_token(me);
+    }
+}
+
+/// Real threads: says that `me` can run; if nobody has the turn, it is handed to whoever the
+/// scheduler chooses.
+unsafe fn announce(me: *mut Thread) {
+    // SAFETY: the caller's own record; the lock makes sure that only one picks up the turn.
+    unsafe {
+        IDLE.lock();
+        (*me).task.context.parked.store(1, Ordering::Release);
+        ARRIVALS.fetch_add(1, Ordering::AcqRel);
+        sys::futex_wake(&ARRIVALS, u32::MAX >> 1);
+        if CURRENT.load(Ordering::Acquire).is_null()
+            && let Some(next) = scheduler().next(false)
+        {
+            (*next).task.context.parked.store(0, Ordering::Relaxed);
+            CURRENT.store(next, Ordering::Release);
+            wake_home(next);
+        }
+        IDLE.unlock();
+    }
+}
+
+/// A new thread, before its first step.
+///
+/// # Safety
+/// `me` is the caller's own record.
+pub unsafe fn arrive_as_new(me: *mut Thread) {
+    // SAFETY: as the caller says.
+    unsafe {
+        (*me).tid.store(sys::gettid() as u32, Ordering::Relaxed);
+        if is_green() {
+            block_signals();
+            park_at_home(me);
+            after_switch();
+        } else {
+            (*me).task.context.parked.store(1, Ordering::Release);
+            ARRIVALS.fetch_add(1, Ordering::AcqRel);
+            sys::futex_wake(&ARRIVALS, u32::MAX >> 1);
+            sleep_until_token(me);
+        }
+    }
+}
+
+/// The running thread has ended: hands the turn on and goes home, to end there.
+///
+/// # Safety
+/// The caller has the turn and was counted out.
+pub unsafe fn leave_for_good(me: *mut Thread) {
+    FOR_GOOD.store(u32::from(is_green()), Ordering::Release);
+    // SAFETY: as the caller says.
+    unsafe { put_down(me) };
+}
+
+/// The first thread is the last one: it goes on at home, and keeps the turn.
+pub fn go_home_for_good(me: *mut Thread) {
+    if !is_green() {
+        return;
+    }
+    GOES_HOME.store(me, Ordering::Release);
+    // SAFETY: nobody else can run; the carrier wakes home and then waits for ever.
+    unsafe { scheduler().leave(me) };
+    // SAFETY: as above.
+    unsafe { context::switch(&raw mut (*me).task.context, CARRIER.0.get()) };
+}

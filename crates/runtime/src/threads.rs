@@ -1,0 +1,357 @@
+//! The program's threads, as the runtime knows them.
+//!
+//! A thread gets its number from its creator, before it runs, so that numbers do not depend on
+//! luck. Its record lives until the program ends or, once the thread has ended and nobody can
+//! ask for it any more, is used again; so do the pages behind its shadow stack and filter.
+
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+use deadheat_wire::meta;
+
+use crate::local::{Frame, Inside, Local, local};
+use crate::record::{self, Mode, Stream, event, facts};
+use crate::serial::{self, Task};
+use crate::sys::{self, Spin};
+use crate::{memory, message};
+
+/// Entries of a thread's filter; a power of two.
+pub const FILTER_ENTRIES: usize = 8192;
+/// Entries of a thread's shadow stack. Pages that are never touched cost nothing.
+const FRAMES: usize = 128 * 1024;
+
+/// A thread.
+pub struct Thread {
+    /// Its number in the trace.
+    pub id: u32,
+    /// Its own state, while it runs.
+    pub local: *mut Local,
+    /// Its handle in the program.
+    pub handle: AtomicUsize,
+    /// Its kernel thread.
+    pub tid: AtomicU32,
+    /// Its events (parallel recording), and who may flush them.
+    pub stream: Stream,
+    flushing: Spin,
+    /// Who still needs the record: its creator, the thread itself, whoever may join it.
+    claims: AtomicU32,
+    /// Its place in the scheduler (serial recording).
+    pub task: Task,
+    filter: *mut u64,
+    /// The last segment of the record's former life: the filter's entries are not younger.
+    segment: u64,
+    frames: *mut Frame,
+    next: *mut Thread,
+}
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+/// All threads that may still be asked for, newest first, and free records.
+static KNOWN: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+static FREE: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+static LOCK: Spin = Spin::new();
+
+/// A record for a new thread; null if there is no memory, or too many threads.
+pub fn register() -> *mut Thread {
+    let id = COUNT.fetch_add(1, Ordering::Relaxed);
+    if id >= 1 << 22 {
+        message::say(format_args!("more than {} threads: the rest is not recorded", 1 << 22));
+        return core::ptr::null_mut();
+    }
+    LOCK.lock();
+    let mut thread = FREE.load(Ordering::Relaxed);
+    if !thread.is_null() {
+        // SAFETY: free records are ours under the lock.
+        FREE.store(unsafe { (*thread).next }, Ordering::Relaxed);
+    }
+    LOCK.unlock();
+    // SAFETY: a fresh or free record is nobody else's; zeroed memory is a valid `Thread`.
+    unsafe {
+        if thread.is_null() {
+            thread = memory::pages(1);
+            if thread.is_null() {
+                return thread;
+            }
+            (*thread).filter = memory::pages(FILTER_ENTRIES);
+            (*thread).frames = memory::pages(FRAMES);
+            (*thread).stream = Stream::none();
+            if (*thread).filter.is_null() || (*thread).frames.is_null() {
+                return core::ptr::null_mut();
+            }
+        }
+        (*thread).id = id;
+        (*thread).local = core::ptr::null_mut();
+        (*thread).handle.store(0, Ordering::Relaxed);
+        (*thread).tid.store(0, Ordering::Relaxed);
+        (*thread).claims.store(3, Ordering::Relaxed);
+        (*thread).task = Task::new((*thread).task.context.recycled());
+        LOCK.lock();
+        (*thread).next = KNOWN.load(Ordering::Relaxed);
+        KNOWN.store(thread, Ordering::Release);
+        LOCK.unlock();
+    }
+    thread
+}
+
+/// One of those who need the record does not any more; with the last it is free.
+pub fn drop_claim(thread: *mut Thread) {
+    // SAFETY: whoever drops a claim had one, so the record is in use.
+    if unsafe { (*thread).claims.fetch_sub(1, Ordering::AcqRel) } == 1 {
+        forget(thread);
+    }
+}
+
+fn forget(thread: *mut Thread) {
+    LOCK.lock();
+    // SAFETY: the list is ours under the lock; the caller says that the record is unused.
+    unsafe {
+        let mut link: *mut *mut Thread = KNOWN.as_ptr();
+        while !(*link).is_null() {
+            if *link == thread {
+                *link = (*thread).next;
+                (*thread).next = FREE.load(Ordering::Relaxed);
+                FREE.store(thread, Ordering::Relaxed);
+                break;
+            }
+            link = &raw mut (**link).next;
+        }
+    }
+    LOCK.unlock();
+}
+
+/// Calls `action` for every known thread, newest first, until it answers true; that thread.
+pub fn find(mut action: impl FnMut(*mut Thread) -> bool) -> *mut Thread {
+    LOCK.lock();
+    let mut thread = KNOWN.load(Ordering::Acquire);
+    // SAFETY: records in the list stay valid; the lock keeps the links.
+    unsafe {
+        while !thread.is_null() && !action(thread) {
+            thread = (*thread).next;
+        }
+    }
+    LOCK.unlock();
+    thread
+}
+
+/// The thread behind a handle of the program. Handles are used again: the newest counts.
+pub fn by_handle(handle: usize) -> *mut Thread {
+    // SAFETY: records in the list are in use.
+    find(|thread| unsafe { (*thread).handle.load(Ordering::Acquire) } == handle)
+}
+
+/// Whether this thread's events are to be seen at all: it runs the program's own code, and a
+/// recording is on. Gives the thread its record if it has none.
+#[inline]
+pub fn visible() -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let local = local();
+        if (*local).inside != 0 || (*local).handlers != 0 {
+            return false;
+        }
+        if record::mode() == Mode::Off {
+            return false;
+        }
+        !(*local).thread.is_null() || adopt()
+    }
+}
+
+/// The number of the running thread.
+///
+/// # Safety
+/// The thread is known (`visible` said so).
+#[inline]
+pub unsafe fn my_id() -> u32 {
+    // SAFETY: as the caller says.
+    unsafe { (*(*local()).thread).id }
+}
+
+/// Gives a record to a thread that we did not see being created.
+#[cold]
+fn adopt() -> bool {
+    let _inside = Inside::enter();
+    // A thread that has ended has its frames marked so, see `detach`.
+    // SAFETY: the thread's own state.
+    if unsafe { (*local()).frames_end } == ENDED {
+        return false;
+    }
+    if record::mode() == Mode::Serial {
+        return false; // Only the scheduler's own threads take part in a serial recording.
+    }
+    let thread = register();
+    if thread.is_null() {
+        return false;
+    }
+    // SAFETY: a fresh record.
+    facts::thread(unsafe { (*thread).id }, meta::NO_THREAD, 0);
+    attach(thread, Mode::Parallel);
+    event::thread_begin(0);
+    true
+}
+
+/// What `Local::frames_end` says once a thread has ended.
+const ENDED: *mut Frame = 1 as *mut Frame;
+
+/// The record of the thread that starts the recording.
+pub fn adopt_first() {
+    let thread = register();
+    if thread.is_null() {
+        return;
+    }
+    // SAFETY: the thread's own state and a fresh record.
+    unsafe {
+        (*local()).thread = thread;
+        facts::thread((*thread).id, meta::NO_THREAD, 0);
+    }
+}
+
+/// Starts the first thread's events.
+pub fn attach_first(mode: Mode) {
+    // SAFETY: the thread's own state.
+    let thread = unsafe { (*local()).thread };
+    if !thread.is_null() {
+        attach(thread, mode);
+        event::thread_begin(0);
+    }
+}
+
+/// Makes the running thread the one of this record, ready for events.
+pub fn attach(thread: *mut Thread, mode: Mode) {
+    // SAFETY: the thread's own state; the record is its own from now on.
+    unsafe {
+        let local = local();
+        let record = &mut *thread;
+        (*local).thread = thread;
+        record.local = local;
+        if mode == Mode::Parallel {
+            record.tid.store(sys::gettid() as u32, Ordering::Relaxed);
+        }
+        record.handle.store(libc::pthread_self() as usize, Ordering::Release);
+        // The lowest entry is a sentinel: no stack pointer lies above it.
+        (*record.frames).sp = usize::MAX;
+        (*local).frame = record.frames.add(1);
+        (*local).frames_end = record.frames.add(FRAMES);
+        (*local).filter = record.filter;
+        (*local).segment = record.segment;
+        event::next_segment(local);
+        if mode == Mode::Parallel && !record.stream.open(&mut (*local).cursor, record.id, 0) {
+            message::say(format_args!("no memory to record thread T{}", record.id));
+        }
+    }
+}
+
+/// Ends the running thread's events: its last one is recorded, its buffer written.
+pub fn detach() {
+    // SAFETY: the thread's own state and record.
+    unsafe {
+        let local = local();
+        let thread = (*local).thread;
+        if thread.is_null() {
+            return;
+        }
+        event::thread_end();
+        flush_thread(thread, true);
+        (*thread).segment = (*local).segment;
+        (*local).thread = core::ptr::null_mut();
+        (*local).frame = core::ptr::null_mut();
+        (*local).frames_end = ENDED;
+        (*thread).local = core::ptr::null_mut();
+        if record::mode() == Mode::Serial {
+            serial::finish(thread);
+        }
+        drop_claim(thread);
+    }
+}
+
+/// Writes out what a thread has buffered; `last` if the thread itself is ending.
+///
+/// # Safety
+/// The record is in use.
+unsafe fn flush_thread(thread: *mut Thread, last: bool) {
+    // SAFETY: the lock keeps the owner and whoever closes the recording apart; a cursor read
+    // from outside shows complete records only, since it moves after their words are written.
+    unsafe {
+        let record = &mut *thread;
+        record.flushing.lock();
+        if !record.local.is_null() {
+            let local = record.local;
+            if last {
+                record.stream.close(&mut (*local).cursor, &mut (*local).skipped, false);
+            } else {
+                record.stream.flush(&mut (*local).cursor, &mut (*local).skipped, record.id);
+            }
+        }
+        record.flushing.unlock();
+    }
+}
+
+/// Writes out the running thread's buffer because it is full.
+///
+/// # Safety
+/// The thread is known.
+pub unsafe fn flush_mine() {
+    // SAFETY: as the caller says.
+    unsafe { flush_thread((*local()).thread, false) };
+}
+
+/// Takes up the running thread's buffer again after a jump out of a signal handler.
+pub fn reopen_mine() {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let local = local();
+        [(*local).cursor.cur, (*local).cursor.end] = (*local).interrupted;
+    }
+}
+
+/// Writes out what the other threads have buffered, when the recording is closed. They may
+/// still be running; what they write from now on is lost.
+pub fn flush_all() {
+    let me = local();
+    find(|thread| {
+        // SAFETY: the record is in the list, so in use.
+        unsafe {
+            let record = &mut *thread;
+            record.flushing.lock();
+            if !record.local.is_null() && record.stream.is_open() {
+                let local = record.local;
+                if local == me {
+                    record.stream.flush(&mut (*local).cursor, &mut (*local).skipped, record.id);
+                } else {
+                    // A copy: the owner's cursor is not ours to move.
+                    let mut cursor = record::Cursor {
+                        cur: (*local).cursor.cur,
+                        end: (*local).cursor.end,
+                        last_pc: (*local).cursor.last_pc,
+                    };
+                    let mut skipped = (*local).skipped;
+                    record.stream.close(&mut cursor, &mut skipped, true);
+                }
+            }
+            record.flushing.unlock();
+        }
+        false
+    });
+}
+
+/// In a forked process: the calling thread is the only one, and starts anew.
+pub fn only_me() {
+    // SAFETY: one thread is left, nobody holds the lock for long; the others' records are lost.
+    unsafe {
+        LOCK.unlock();
+        KNOWN.store(core::ptr::null_mut(), Ordering::Relaxed);
+        COUNT.store(0, Ordering::Relaxed);
+        (*local()).thread = core::ptr::null_mut();
+    }
+    facts::forget_modules();
+    adopt_first();
+}
+
+/// How many functions the running thread is in, as far as hooks have told.
+pub fn stack_depth() -> usize {
+    // SAFETY: the thread's own state and record; the lowest entry is the sentinel.
+    unsafe {
+        let local = local();
+        if (*local).thread.is_null() {
+            return 0;
+        }
+        (*local).frame.offset_from_unsigned((*(*local).thread).frames) - 1
+    }
+}
