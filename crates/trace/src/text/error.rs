@@ -11,7 +11,8 @@ use thiserror::Error;
 /// assert_eq!((error.line, error.column), (2, 8));
 /// assert_eq!(
 ///     error.to_string(),
-///     "line 2, column 8: expected a number of bytes such as 4, found `9y`"
+///     "line 2, column 8: expected a number of bytes such as 4 (quote names that contain a `:`), \
+///      found `9y`"
 /// );
 /// ```
 #[derive(Debug, Error)]
@@ -55,12 +56,14 @@ pub enum Problem {
     },
     /// An operation of the full format in a file that is read as STD.
     #[error(
-        "`{word}` is no operation of STD (acq, rel, r, w, fork, join, begin, end); \
-         read the file as a full text trace"
+        "`{word}` is no operation of STD (acq, rel, r, w, fork, join, begin, end){}",
+        if *full { "; read the file as a full text trace" } else { "" }
     )]
     NotStd {
         /// What stands there.
         word: String,
+        /// It is an operation of the full format.
+        full: bool,
     },
     /// A value that its variable cannot hold.
     #[error("{value} does not fit into {size} byte{}", if *size == 1 { "" } else { "s" })]
@@ -113,7 +116,7 @@ pub enum Problem {
         limit: usize,
     },
     /// More of something than an event can name.
-    #[error("there are more than {limit} {what}")]
+    #[error("no more than {limit} {what} are possible")]
     TooMany {
         /// Of what.
         what: &'static str,
@@ -164,9 +167,18 @@ fn quoted(found: &str) -> String {
     if found.is_empty() {
         return "nothing".to_owned();
     }
-    let shown: String = found.chars().take(LONGEST_QUOTE).collect();
-    let dots = if shown.len() < found.len() { "..." } else { "" };
-    format!("`{}{dots}`", shown.escape_debug())
+    let mut shown = String::new();
+    for c in found.chars().take(LONGEST_QUOTE) {
+        match c.is_control() {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    let dots = match found.chars().nth(LONGEST_QUOTE) {
+        Some(_) => "...",
+        None => "",
+    };
+    format!("`{shown}{dots}`")
 }
 
 fn hint(nearest: Option<&str>) -> String {

@@ -105,7 +105,10 @@ fn operation(text: &str, at: usize, flavor: Flavor) -> Result<(Op, Target<'_>, u
     let word = &text[..word_len];
     let Some(op) = words::op(word) else {
         let problem = match flavor {
-            Flavor::Std => Problem::NotStd { word: word.into() },
+            Flavor::Std => Problem::NotStd {
+                word: word.into(),
+                full: false,
+            },
             Flavor::Full => Problem::UnknownOp {
                 word: word.into(),
                 nearest: words::nearest_op(word),
@@ -151,7 +154,11 @@ fn std_target<'a>(
         Op::Join,
     ];
     if !known.contains(&op) {
-        return Err(Fault::new(at, Problem::NotStd { word: word.into() }));
+        let problem = Problem::NotStd {
+            word: word.into(),
+            full: true,
+        };
+        return Err(Fault::new(at, problem));
     }
     let name = inside.unwrap_or("");
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -265,7 +272,9 @@ fn memory<'a>(op: Op, cursor: &mut Cursor<'a>) -> Result<Target<'a>, Fault> {
     };
     let size_at = cursor.at() + 1;
     let size = match cursor.eat(":") {
-        true => Some(cursor.number("a number of bytes such as 4")?),
+        true => {
+            Some(cursor.number("a number of bytes such as 4 (quote names that contain a `:`)")?)
+        }
         false => None,
     };
     let target = |place, size, read, written, order| Target::Memory {
@@ -297,6 +306,9 @@ fn memory<'a>(op: Op, cursor: &mut Cursor<'a>) -> Result<Target<'a>, Fault> {
     }
     check_reach(&place, bytes, place_at)?;
     let (read, written) = values(op, bytes, cursor)?;
+    if !op.is_atomic() && cursor.rest().starts_with(',') {
+        return Err(cursor.expected("the closing `)` (only ar, aw, rmw and fence have an order)"));
+    }
     let order = match op.is_atomic() && cursor.eat(",") {
         true => order(cursor)?,
         false if op.is_atomic() => Order::SeqCst,

@@ -24,6 +24,7 @@ pub(super) fn write<S: Steps, W: Write>(
         out: BufWriter::new(out),
         threads: ThreadTokens::default(),
         told: Vec::new(),
+        met: 0,
         syncs: SyncTokens::default(),
         variables: FastMap::default(),
         variable_names: HashSet::new(),
@@ -48,8 +49,10 @@ pub(super) fn write<S: Steps, W: Write>(
 struct Writer<W: Write> {
     out: BufWriter<W>,
     threads: ThreadTokens,
-    /// What a reader knows of each thread so far.
+    /// What a reader will know of each thread that has a token.
     told: Vec<Thread>,
+    /// How many threads a reader has met so far.
+    met: usize,
     syncs: SyncTokens,
     /// By the address of the cell.
     variables: FastMap<u64, String>,
@@ -64,10 +67,8 @@ impl<W: Write> Writer<W> {
     fn step(&mut self, step: &Step, tables: &Tables) -> io::Result<()> {
         let event = &step.event;
         self.tell_notes(tables)?;
-        self.tell_threads(event.thread(), None, tables)?;
+        self.tell_threads(event, tables)?;
         match event.op() {
-            Op::Fork => self.tell_threads(event.peer(), Some(event), tables)?,
-            Op::Join => self.tell_threads(event.peer(), None, tables)?,
             op if op.is_access() => self.tell_variable(event.addr(), event.size(), tables)?,
             Op::Alloc => {
                 let size = step.written().unwrap_or(0);
@@ -200,42 +201,55 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Makes sure that a reader gives this thread its number, and knows what the tables know of
-    /// it; `fork` is the event about to be written if that is what will tell it.
-    fn tell_threads(
-        &mut self,
-        id: ThreadId,
-        fork: Option<&Event>,
-        tables: &Tables,
-    ) -> io::Result<()> {
+    /// Makes sure that a reader gives the threads of the event about to be written their numbers,
+    /// and knows what the tables know of them.
+    fn tell_threads(&mut self, event: &Event, tables: &Tables) -> io::Result<()> {
+        let mut unsaid = self.name_threads(event.thread(), None, tables);
+        if matches!(event.op(), Op::Fork | Op::Join) {
+            let fork = (event.op() == Op::Fork).then_some(event);
+            unsaid = unsaid.max(self.name_threads(event.peer(), fork, tables));
+        }
+        // In order: a reader numbers threads as it meets them.
+        for index in self.met..unsaid {
+            self.tell_thread(index, tables)?;
+        }
+        self.met = self.threads.len();
+        Ok(())
+    }
+
+    /// Gives all threads up to this one a token. Returns one past the last that the event alone
+    /// does not tell everything about; `fork` is the event if it creates the thread.
+    fn name_threads(&mut self, id: ThreadId, fork: Option<&Event>, tables: &Tables) -> usize {
         let end = (id.index() + 1).min(tables.threads.len());
+        let mut unsaid = 0;
         while self.threads.len() < end {
             let index = self.threads.len();
-            let thread = tokens::thread(tables, index);
-            let number = ThreadId(index as u32);
-            let token = self.threads.add(&thread).to_owned();
-            let mut expected = Thread {
-                name: super::names::thread_name(&token, number),
+            let thread = &tables.threads[index];
+            let token = self.threads.add(thread);
+            let mut known = Thread {
+                name: super::names::thread_name(token, ThreadId(index as u32)),
                 ..Thread::default()
             };
             let last = index == id.index();
             if let (Some(fork), true) = (fork, last) {
-                expected.parent = Some(fork.thread());
-                expected.created_at = Some(fork.pc());
+                known.parent = Some(fork.thread());
+                known.created_at = Some(fork.pc());
             }
-            self.told.push(expected);
-            if !last || self.told[index] != thread {
-                self.tell_thread(index, thread, tables)?;
+            if !last || known != *thread {
+                unsaid = index + 1;
             }
+            self.told.push(known);
         }
-        Ok(())
+        unsaid
     }
 
-    fn tell_thread(&mut self, index: usize, mut thread: Thread, tables: &Tables) -> io::Result<()> {
+    fn tell_thread(&mut self, index: usize, tables: &Tables) -> io::Result<()> {
+        let mut thread = tokens::thread(tables, index);
         let id = ThreadId(index as u32);
+        // A parent that a reader has not met would get its number now; it is told at the end.
+        let met = self.met.max(index + 1);
+        thread.parent = thread.parent.filter(|parent| parent.index() < met);
         let token = self.threads.get(id).unwrap_or_default().to_owned();
-        // A parent that a reader does not know yet would be numbered now; it is told at the end.
-        thread.parent = thread.parent.filter(|p| p.index() < self.threads.len());
         write!(self.out, "#! thread {token}")?;
         match &thread.name {
             Some(name) if *name == token && token != id.to_string() => {}
@@ -313,14 +327,15 @@ impl<W: Write> Writer<W> {
     /// What no event told.
     fn finish(&mut self, tables: &Tables) -> io::Result<()> {
         self.tell_notes(tables)?;
-        if let Some(last) = tables.threads.len().checked_sub(1) {
-            // Past the end: every one of them gets its line.
-            self.tell_threads(ThreadId(last as u32 + 1), None, tables)?;
+        let threads = tables.threads.len();
+        self.name_threads(ThreadId(threads as u32), None, tables);
+        for index in self.met..threads {
+            self.tell_thread(index, tables)?;
         }
-        for index in 0..self.told.len() {
-            let thread = tokens::thread(tables, index);
-            if self.told[index] != thread {
-                self.tell_thread(index, thread, tables)?;
+        self.met = threads;
+        for index in 0..threads {
+            if self.told[index] != tables.threads[index] {
+                self.tell_thread(index, tables)?;
             }
         }
         self.tell_syncs(tables.syncs.len(), tables)?;
