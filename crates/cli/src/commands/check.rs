@@ -1,0 +1,215 @@
+//! `deadheat check`: everything at once. In this version: build, record serially, verify, count.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use deadheat_trace::stats::Stats;
+use deadheat_trace::{Op, Steps};
+
+use super::schedule::Schedule;
+use super::trace::verify;
+use crate::compiler::{self, Language, Wish, options};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::input;
+use crate::program::Program;
+use crate::progress::Watched;
+use crate::recorder::{Place, Plan, Recorded};
+use crate::store::info::Ended;
+use crate::store::{Recording, Store};
+use crate::terminal::{BAD, BOLD, count, counted, styled};
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat check prog.c                     a source file
+  deadheat check main.c util.c 10 20        two, and the program's arguments
+  deadheat check prog.cpp --cflags '-std=c++20 -lm'     (options stand before the files)
+  deadheat check ./prog args                a program that was built with Deadheat
+
+Arguments up to the first that is not named like a source file are compiled together; the rest
+are the program's own (put `--` before one that is named like a source file).
+The program is recorded with one thread at a time; the same seed gives the same run.
+The exit code is 66 when the run ends in a deadlock or its trace fails verification.
+This version does not search for data races yet.";
+
+/// Builds a program, records it, verifies the trace and sums it up.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    schedule: Schedule,
+
+    /// Options for the compiler and linker.
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    cflags: Option<OsString>,
+
+    /// The compiler, such as gcc or clang-19.
+    #[arg(long, value_name = "NAME")]
+    compiler: Option<OsString>,
+
+    /// Source files or a program, and the program's arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+impl Args {
+    /// Checks.
+    pub fn run(self) -> Result<Exit> {
+        let sources = self.command.iter().take_while(|arg| is_source(arg)).count();
+        let recording = Store::of_project()?.add()?;
+        let made = self.program(sources, &recording);
+        let (program, command) = made.inspect_err(|_| {
+            let _ = recording.remove();
+        })?;
+        let plan = Plan {
+            program,
+            command,
+            options: self.schedule.options(true),
+            steady: true,
+            place: Place::Store(recording),
+        };
+        let recorded = plan.run()?;
+        report(&recorded)
+    }
+
+    /// The program, built if need be, and the command that runs it.
+    fn program(&self, sources: usize, at: &Recording) -> Result<(Program, Vec<OsString>)> {
+        if sources == 0 {
+            return Ok((Program::find(&self.command[0])?, self.command.clone()));
+        }
+        let (sources, mut args) = self.command.split_at(sources);
+        if args.first().is_some_and(|arg| arg == "--") {
+            args = &args[1..];
+        }
+        let path = self.build(sources, &at.folder)?;
+        let mut command = vec![path.clone()];
+        command.extend(args.iter().cloned());
+        Ok((Program::find(&path)?, command))
+    }
+
+    /// Compiles the sources into the recording's folder, where the program stays with its trace.
+    fn build(&self, sources: &[OsString], folder: &Path) -> Result<OsString> {
+        for source in sources {
+            let path = Path::new(source);
+            let shown = path.display();
+            if path.extension() == Some(OsStr::new("rs")) {
+                return Err(
+                    Error::usage(format!("{shown}: Rust is not in this version yet"))
+                        .help("this version checks C and C++"),
+                );
+            }
+            if !path.is_file() {
+                return Err(Error::usage(format!("no such file: {shown}")));
+            }
+        }
+        let is_cxx = |source: &OsString| source.to_str().is_some_and(options::is_cxx);
+        let language = match sources.iter().any(is_cxx) {
+            true => Language::Cxx,
+            false => Language::C,
+        };
+        let wish = match &self.compiler {
+            Some(name) => Wish::Named(name.clone()),
+            None => Wish::Any,
+        };
+        let name = Path::new(&sources[0])
+            .file_stem()
+            .unwrap_or(OsStr::new("program"));
+        let path = folder.join(name);
+        let mut args: Vec<OsString> = vec!["-pthread".into()];
+        args.extend(sources.iter().cloned());
+        args.extend(compiler::words(self.cflags.as_deref().unwrap_or_default()));
+        args.extend(["-o".into(), path.clone().into()]);
+        let mut compile = compiler::command(language, &wish, args)?;
+        let status = compile.status().map(Ended::from_status);
+        let tool = compile.get_program().display();
+        match status {
+            Ok(Ended::Exit(0)) => Ok(path.into()),
+            Ok(ended) => Err(Error::not_started(format!(
+                "{} could not be built: {tool} {}",
+                sources[0].display(),
+                ended.told()
+            ))
+            .help("options for the compiler: deadheat check --cflags '...' FILE")),
+            Err(error) => Err(Error::not_started(format!("cannot run {tool}: {error}"))),
+        }
+    }
+}
+
+fn is_source(arg: &OsStr) -> bool {
+    let name = arg.to_str().unwrap_or("");
+    !name.starts_with('-')
+        && (name.ends_with(".rs") || options::by_name(name) == options::Input::Source)
+}
+
+/// Verifies and counts the trace, prints what was found, and gives the verdict.
+fn report(recorded: &Recorded) -> Result<Exit> {
+    let path = &recorded.traces[0];
+    let broken = |error: &input::ReadError| input::broken(path, error);
+    let mut steps = Watched::new(input::open(path)?, "verifying");
+    let mut verifier = deadheat_trace::verify::Verifier::new(steps.mode(), Default::default());
+    let mut counter = deadheat_trace::stats::Counter::new();
+    let mut index = 0;
+    while let Some(step) = steps.next_step().map_err(|error| broken(&error))? {
+        verifier.step(deadheat_trace::EventIndex(index), &step);
+        counter.step(&step);
+        index += 1;
+    }
+    let input = steps.into_inner();
+    let stats = counter.finish(input.mode(), input.tables());
+    let checked = verifier.finish(input.tables());
+
+    recorded.tell(false);
+    anstream::print!("{}", table(&stats, checked.mismatches));
+    anstream::println!("{:<16}{}", "verification", verify::summary(&checked));
+    for violation in checked.violations.iter().take(5) {
+        anstream::println!("  {}", violation.describe(input.tables()));
+    }
+    match &recorded.deadlock {
+        Some(_) => anstream::println!("{:<16}{}", "deadlock", styled(BAD, "this run ended in one")),
+        None => anstream::println!("{:<16}none in this run", "deadlock"),
+    }
+    anstream::println!("{:<16}not searched for: not in this version", "data races");
+    Ok(match recorded.deadlock {
+        Some(_) => Exit::Findings,
+        None => verify::verdict(&checked),
+    })
+}
+
+fn table(stats: &Stats, external: u64) -> String {
+    let of = |op: Op| stats.by_op.get(&op).copied().unwrap_or(0);
+    let atomics = of(Op::AtomicRead) + of(Op::AtomicWrite) + of(Op::AtomicRmw);
+    let plain = of(Op::Read) + of(Op::Write);
+    let rows = [
+        ("threads", count(stats.threads.len() as u64)),
+        ("events", count(stats.steps)),
+        (
+            "accesses",
+            format!(
+                "{} ({}, {}, {} atomic)",
+                count(plain + atomics),
+                counted(of(Op::Read), "read"),
+                counted(of(Op::Write), "write"),
+                count(atomics)
+            ),
+        ),
+        (
+            "locks",
+            format!(
+                "{} ({})",
+                count(stats.locks),
+                counted(of(Op::Acquire) + of(Op::ReadAcquire), "acquisition")
+            ),
+        ),
+        (
+            "shared memory",
+            format!(
+                "{} of {}",
+                count(stats.shared_words),
+                counted(stats.words, "word")
+            ),
+        ),
+        ("external writes", count(external)),
+    ];
+    let lines = rows.map(|(name, value)| format!("{name:<16}{}\n", styled(BOLD, value)));
+    lines.concat()
+}

@@ -1,0 +1,113 @@
+//! `deadheat ls`: the recordings of the project.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::store::info::{Contents, Info};
+use crate::store::{Recording, Store, moment};
+use crate::terminal::{Align, count, size, table};
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat ls
+  deadheat ls --json | jq '.[-1].command'
+
+Recordings are kept in .deadheat in the nearest folder above that has .git, Cargo.toml,
+Makefile, CMakeLists.txt or the like, or in $DEADHEAT_STORE. The last line is the latest.";
+
+/// Lists the recordings of this project.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Print everything that is known, as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Lists them.
+    pub fn run(self) -> Result<Exit> {
+        let store = Store::of_project()?;
+        let recordings = store.recordings();
+        if self.json {
+            let all: Vec<_> = recordings.iter().map(as_json).collect();
+            let text = serde_json::to_string_pretty(&all).expect("plain data has a JSON form");
+            println!("{text}");
+        } else if recordings.is_empty() {
+            anstream::eprintln!("no recordings in {}", store.folder().display());
+        } else {
+            let now = SystemTime::now();
+            let rows: Vec<_> = recordings.iter().map(|r| row(r, now)).collect();
+            anstream::print!("{}", table(&COLUMNS, &rows));
+        }
+        Ok(Exit::Clean)
+    }
+}
+
+const COLUMNS: [(&str, Align); 8] = [
+    ("#", Align::Right),
+    ("when", Align::Left),
+    ("mode", Align::Left),
+    ("threads", Align::Right),
+    ("events", Align::Right),
+    ("size", Align::Right),
+    ("exit", Align::Left),
+    ("command", Align::Left),
+];
+
+fn row(recording: &Recording, now: SystemTime) -> Vec<String> {
+    let info = recording.info();
+    let info = info.as_ref();
+    let trace = info.and_then(|info| info.trace);
+    let unknown = || "-".to_owned();
+    let bytes = recording.traces().iter().map(|path| bytes(path)).sum();
+    let when = info.and_then(|info| moment::read(&info.started));
+    vec![
+        recording.number.to_string(),
+        when.map_or_else(unknown, |then| moment::ago(then, now)),
+        trace.as_ref().map_or_else(unknown, mode),
+        trace.map_or_else(unknown, |trace| count(trace.threads)),
+        trace.map_or_else(unknown, |trace| count(trace.events)),
+        size(bytes),
+        info.and_then(|info| info.ended)
+            .map_or_else(unknown, |ended| ended.short()),
+        info.map_or_else(unknown, command),
+    ]
+}
+
+fn mode(trace: &Contents) -> String {
+    let mode = match trace.serial {
+        true => format!("serial, seed {}", trace.seed),
+        false => "parallel".to_owned(),
+    };
+    if trace.complete {
+        mode
+    } else {
+        mode + ", cut short"
+    }
+}
+
+/// The command as typed, cut where a line would get long.
+fn command(info: &Info) -> String {
+    const LONGEST: usize = 60;
+    let whole = info.command.join(" ");
+    match whole.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &whole[..end]),
+        None => whole,
+    }
+}
+
+fn bytes(path: &Path) -> u64 {
+    path.metadata().map_or(0, |data| data.len())
+}
+
+fn as_json(recording: &Recording) -> serde_json::Value {
+    serde_json::json!({
+        "number": recording.number,
+        "folder": recording.folder.to_string_lossy(),
+        "traces": recording.traces().iter().map(|p| p.to_string_lossy()).collect::<Vec<_>>(),
+        "info": recording.info(),
+    })
+}

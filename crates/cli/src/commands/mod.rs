@@ -1,0 +1,72 @@
+//! The commands: what can be typed, and what answers.
+
+mod build;
+mod check;
+mod compile;
+mod ls;
+mod record;
+mod rm;
+mod schedule;
+mod shell;
+mod trace;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// Finds data races and deadlocks in C, C++ and Rust programs from one recorded run.
+#[derive(Debug, Parser)]
+#[command(
+    name = "deadheat",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = format!("{EXAMPLES}\n\n{}", Exit::help()),
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat check prog.c                     build a program, record it, look at the trace
+  deadheat build -- make                    build a project so that it can be recorded
+  deadheat record -- ./prog args            record a run
+  deadheat trace stats                      what the latest recording holds
+  deadheat COMMAND --help                   more about a command";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+    Cc(compile::CcArgs),
+    #[command(name = "c++")]
+    Cxx(compile::CxxArgs),
+    Build(build::Args),
+    Record(record::Args),
+    Ls(ls::Args),
+    Rm(rm::Args),
+    Trace(trace::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
+}
+
+/// Runs what the user typed.
+pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
+    match Cli::parse_from(args).command {
+        Command::Check(args) => args.run().map(ExitCode::from),
+        Command::Cc(args) => args.run(),
+        Command::Cxx(args) => args.run(),
+        Command::Build(args) => args.run().map(ExitCode::from),
+        Command::Record(args) => args.run(),
+        Command::Ls(args) => args.run().map(ExitCode::from),
+        Command::Rm(args) => args.run().map(ExitCode::from),
+        Command::Trace(args) => args.run(),
+        Command::Completions(args) => args.run().map(ExitCode::from),
+        Command::Man(args) => args.run().map(ExitCode::from),
+    }
+}

@@ -1,0 +1,86 @@
+//! `deadheat record`: runs a program and writes down what its threads do.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::schedule::{Schedule, is_serial};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::program::{Kind, Program};
+use crate::recorder::{Place, Plan};
+use crate::store::Store;
+use crate::terminal::say;
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat record -- ./prog args            threads run free
+  deadheat record --serial -- ./prog        one thread at a time: exact order, with values
+  deadheat record --seed 7 -- ./prog        the same, with another schedule
+  deadheat record -o run.dht -- ./prog      into a file instead of the project's store
+
+The program must be built with Deadheat (`deadheat build --help`). A script is run as it is:
+whatever it starts that is built with Deadheat is recorded.
+Options marked (serial) mean --serial. More of the runtime's options are listed by
+DEADHEAT_OPTIONS=help=1.
+The exit code is 0 when a trace was written, whatever the program's own (which is reported), and
+66 when the program was stopped in a deadlock.";
+
+/// Runs a program and records what its threads do.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Let one thread run at a time: an exact order of all events, with values.
+    #[arg(long)]
+    serial: bool,
+
+    #[command(flatten)]
+    schedule: Schedule,
+
+    /// Write the trace to this file instead of the project's store.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// End with the program's own exit code, or 128 and its signal.
+    #[arg(long)]
+    exit_code_from_program: bool,
+
+    /// Print nothing when all goes well.
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+impl Args {
+    /// Records.
+    pub fn run(self) -> Result<ExitCode> {
+        let program = Program::find(&self.command[0])?;
+        if program.kind == Kind::Script && !self.quiet {
+            say("note: this is a script; what it starts is recorded if it is built with Deadheat");
+        }
+        let options = self.schedule.options(self.serial);
+        let place = match &self.output {
+            Some(path) => Place::file(path)?,
+            None => Place::Store(Store::of_project()?.add()?),
+        };
+        let plan = Plan {
+            program,
+            command: self.command,
+            steady: is_serial(&options),
+            options,
+            place,
+        };
+        let recorded = plan.run()?;
+        recorded.tell(self.quiet);
+        Ok(if self.exit_code_from_program {
+            ExitCode::from(recorded.ended.shell_code())
+        } else if recorded.deadlock.is_some() {
+            Exit::Findings.into()
+        } else {
+            Exit::Clean.into()
+        })
+    }
+}

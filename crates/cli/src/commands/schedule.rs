@@ -1,0 +1,147 @@
+//! The options that say how a program is recorded, shared by the commands that record.
+
+use clap::ValueEnum;
+
+use crate::launch;
+
+/// How to record.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Recording")]
+pub struct Schedule {
+    /// The seed of the schedule (serial): the same seed gives the same trace.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Who runs next (serial).
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub policy: Option<Policy>,
+
+    /// Contexts on one kernel thread, or real threads that pass a token (serial).
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub threads: Option<Threads>,
+
+    /// Where the scheduler may switch: at synchronisation only, or at accesses too (serial).
+    #[arg(long, value_enum, value_name = "WHERE")]
+    pub preempt: Option<Preempt>,
+
+    /// Priority changes of policy pct, plus one (serial).
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u64>,
+
+    /// Seconds without a step after which another thread gets the turn, 0 for never (serial).
+    #[arg(long, value_name = "SECONDS")]
+    pub watchdog: Option<u64>,
+}
+
+/// Who runs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// Anyone, at every step.
+    Random,
+    /// Whoever has the highest of random, sometimes changing priorities.
+    Pct,
+    /// Each in turn.
+    RoundRobin,
+    /// The same until it blocks.
+    RunToBlock,
+}
+
+/// What the program's threads run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Threads {
+    /// Contexts on one kernel thread: fast.
+    Green,
+    /// Kernel threads that pass a token: for programs that the other way does not suit.
+    Real,
+}
+
+/// Where the scheduler may switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Preempt {
+    /// At synchronisation.
+    Sync,
+    /// At synchronisation and at every access.
+    Access,
+}
+
+impl Schedule {
+    /// Whether anything is asked for that only a serial recording has.
+    pub fn wants_serial(&self) -> bool {
+        self.seed.is_some()
+            || self.policy.is_some()
+            || self.threads.is_some()
+            || self.preempt.is_some()
+            || self.depth.is_some()
+            || self.watchdog.is_some()
+    }
+
+    /// The runtime's options: ours, then the user's `DEADHEAT_OPTIONS`, then what was given on
+    /// the command line; the last counts.
+    pub fn options(&self, serial: bool) -> String {
+        let inherited = std::env::var(launch::OPTIONS).unwrap_or_default();
+        self.options_after(serial, &inherited)
+    }
+
+    fn options_after(&self, serial: bool, inherited: &str) -> String {
+        let mut list = vec!["mode=parallel".to_owned()];
+        list.extend((!inherited.is_empty()).then(|| inherited.to_owned()));
+        if serial || self.wants_serial() {
+            list.push("mode=serial".into());
+        }
+        let numbers = [
+            ("seed", self.seed),
+            ("depth", self.depth),
+            ("watchdog", self.watchdog),
+        ];
+        for (name, value) in numbers {
+            list.extend(value.map(|value| format!("{name}={value}")));
+        }
+        list.extend(self.policy.map(|word| format!("policy={}", named(word))));
+        list.extend(self.threads.map(|word| format!("threads={}", named(word))));
+        list.extend(self.preempt.map(|word| format!("preempt={}", named(word))));
+        if list.len() > 1 && list[1].starts_with("mode=") {
+            list.remove(0);
+        }
+        list.join(":")
+    }
+}
+
+/// Whether this list of options asks for a serial recording.
+pub fn is_serial(options: &str) -> bool {
+    let mut last_first = options.rsplit(':');
+    last_first.find_map(|option| option.strip_prefix("mode=")) == Some("serial")
+}
+
+fn named(word: impl ValueEnum) -> String {
+    word.to_possible_value()
+        .map(|value| value.get_name().to_owned())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_told_to_the_runtime() {
+        let none = Schedule::default();
+        assert_eq!(none.options_after(false, ""), "mode=parallel");
+        assert_eq!(none.options_after(true, ""), "mode=serial");
+        assert_eq!(
+            none.options_after(true, "depth=2"),
+            "mode=parallel:depth=2:mode=serial"
+        );
+        let some = Schedule {
+            seed: Some(7),
+            policy: Some(Policy::RoundRobin),
+            ..Schedule::default()
+        };
+        assert_eq!(
+            some.options_after(false, ""),
+            "mode=serial:seed=7:policy=round-robin"
+        );
+        assert!(is_serial(&some.options_after(false, "mode=parallel")));
+        assert!(is_serial(&none.options_after(false, "mode=serial")));
+        assert!(!is_serial(&none.options_after(false, "help=1")));
+    }
+}

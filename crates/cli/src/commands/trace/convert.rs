@@ -1,0 +1,112 @@
+//! `deadheat trace convert`: writes a trace in another format.
+
+use std::fs::File;
+use std::io::{BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
+
+use deadheat_trace::{Steps, WriteError, json, text, verify};
+
+use super::{Format, Which};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::input;
+use crate::progress::Watched;
+use crate::terminal::{count, say};
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat trace convert --to std -o run.std        for RAPID and tools like it
+  deadheat trace convert 3 --to json -o run.jsonl
+  deadheat trace convert run.std --to text
+
+What STD cannot say is left out or said in a roundabout way; how much of it is told at the end.";
+
+/// Writes a trace in another format.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+
+    /// The format.
+    #[arg(long, value_enum)]
+    to: Format,
+
+    /// The file; standard output if it is not given.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Put an explicit event where memory was changed by code that is not instrumented.
+    #[arg(long)]
+    repair: bool,
+}
+
+impl Args {
+    /// Converts.
+    pub fn run(self) -> Result<Exit> {
+        let path = self.which.path()?;
+        let input = input::open(&path)?;
+        let out: Box<dyn Write> = match &self.output {
+            None => Box::new(stdout().lock()),
+            Some(output) => Box::new(self.create(output, &path)?),
+        };
+        let out = BufWriter::with_capacity(1 << 16, out);
+        let written = if self.repair {
+            convert(&mut verify::repair(input), out, self.to)
+        } else {
+            let mut steps = Watched::new(input, "converting");
+            let written = convert(&mut steps, out, self.to);
+            input::tell(&steps.into_inner().remarks());
+            written
+        };
+        let written = written.map_err(|error| input::not_converted(&path, &error))?;
+        tell(&written);
+        Ok(Exit::Clean)
+    }
+
+    fn create(&self, output: &Path, input: &Path) -> Result<File> {
+        let same = output
+            .canonicalize()
+            .is_ok_and(|output| input.canonicalize().is_ok_and(|input| input == output));
+        if same {
+            return Err(
+                Error::usage(format!("{} is the trace itself", output.display()))
+                    .help("choose another name"),
+            );
+        }
+        File::create(output)
+            .map_err(|error| Error::usage(format!("cannot write {}: {error}", output.display())))
+    }
+}
+
+fn convert<S: Steps>(
+    steps: &mut S,
+    out: impl Write,
+    format: Format,
+) -> Result<text::Written, WriteError<S::Error>> {
+    match format {
+        Format::Text => text::write(steps, out, text::Flavor::Full),
+        Format::Std => text::write(steps, out, text::Flavor::Std),
+        Format::Json => json::write(steps, out).map(|lines| text::Written {
+            lines,
+            ..text::Written::default()
+        }),
+    }
+}
+
+/// Says what the format could not hold.
+fn tell(written: &text::Written) {
+    let listed = |ops: &std::collections::BTreeMap<deadheat_trace::Op, u64>| {
+        let each = ops.iter().map(|(op, n)| format!("{} {op:?}", count(*n)));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    if !written.translated.is_empty() {
+        say(format_args!(
+            "said in a roundabout way: {}",
+            listed(&written.translated)
+        ));
+    }
+    if !written.dropped.is_empty() {
+        say(format_args!("left out: {}", listed(&written.dropped)));
+    }
+}

@@ -1,0 +1,47 @@
+//! Between gcc's driver and the compiler proper: adds instrumentation where the driver must not
+//! know of it.
+//!
+//! `gcc -wrapper deadheat,COMMAND a.c -o a` runs `deadheat COMMAND cc1 ...`, then the same for
+//! the assembler and the linker. Only the compiler gets one more argument.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::{Error, Result};
+
+/// The hidden command by which gcc calls back.
+pub const COMMAND: &str = "__compiler-proper";
+
+/// Becomes the tool that gcc wants to run.
+pub fn run(args: &[OsString]) -> Result<std::convert::Infallible> {
+    let Some((tool, rest)) = args.split_first() else {
+        return Err(Error::usage(format!("{COMMAND} is for gcc to call")));
+    };
+    let failed = Command::new(tool).args(extra(tool)).args(rest).exec();
+    Err(Error::not_started(format!(
+        "cannot run {}: {failed}",
+        tool.display()
+    )))
+}
+
+/// What this tool gets in addition. It stands first, so that a `-fno-sanitize=thread` of the
+/// user's still counts.
+fn extra(tool: &OsString) -> Option<&'static str> {
+    let name = Path::new(tool).file_name()?.to_str()?;
+    name.starts_with("cc1")
+        .then_some(super::plan::GCC_INSTRUMENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::extra;
+
+    #[test]
+    fn only_the_compiler_gets_more() {
+        assert!(extra(&"/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus".into()).is_some());
+        assert!(extra(&"as".into()).is_none());
+        assert!(extra(&"/usr/lib/gcc/x86_64-linux-gnu/12/collect2".into()).is_none());
+    }
+}

@@ -1,0 +1,161 @@
+//! Opens a trace, whatever it is: a recording or text, told apart by its first bytes.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
+
+use crate::error::{Error, Result};
+use crate::progress::Watched;
+use crate::store::info::Contents;
+use crate::terminal::say;
+
+/// The first bytes of a recording.
+pub const MAGIC: &[u8] = b"DEADHEAT";
+
+/// A trace from a file.
+pub enum Input {
+    /// Text, of either kind.
+    Text(Box<text::Reader<BufReader<File>>>),
+}
+
+/// Why a trace cannot be read on.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The text is malformed.
+    #[error(transparent)]
+    Text(#[from] text::ParseError),
+}
+
+/// Opens the trace at `path`. A file named `.std` is read as STD and nothing else.
+pub fn open(path: &Path) -> Result<Input> {
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let mut head = Vec::new();
+    let start = file
+        .by_ref()
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut head);
+    start
+        .and_then(|_| file.rewind())
+        .map_err(|error| unreadable(path, &error))?;
+    if head == MAGIC {
+        todo!("recordings");
+    }
+    let flavor = match path.extension() {
+        Some(extension) if extension == "std" => text::Flavor::Std,
+        _ => text::Flavor::Full,
+    };
+    let reader = text::Reader::new(BufReader::new(file), flavor);
+    let reader = reader.map_err(|error| broken(path, &error.into()))?;
+    Ok(Input::Text(Box::new(reader)))
+}
+
+impl Input {
+    /// What the user should know about it.
+    pub fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The seed of its schedule.
+    fn seed(&self) -> u64 {
+        0
+    }
+
+    /// Whether it was closed in good order.
+    fn is_complete(&self) -> bool {
+        true
+    }
+}
+
+impl Steps for Input {
+    type Error = ReadError;
+
+    fn next_step(&mut self) -> Result<Option<Step>, ReadError> {
+        match self {
+            Input::Text(reader) => Ok(reader.next_step()?),
+        }
+    }
+
+    fn tables(&self) -> &Tables {
+        match self {
+            Input::Text(reader) => reader.tables(),
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        match self {
+            Input::Text(reader) => reader.mode(),
+        }
+    }
+}
+
+/// The failure to read a trace on.
+pub fn broken(path: &Path, error: &ReadError) -> Error {
+    let shown = path.display();
+    match error {
+        ReadError::Text(error) => match error.problem {
+            text::Problem::NotText => {
+                Error::usage(format!("{shown} is neither a recording nor a text trace"))
+                    .help("name a recording made by `deadheat record`, or a text trace")
+            }
+            _ => Error::usage(format!("{shown}: {error}"))
+                .help("the format of text traces is described in docs/trace-text.md"),
+        },
+    }
+}
+
+/// The failure to write a trace in another form.
+pub fn not_converted(path: &Path, error: &WriteError<ReadError>) -> Error {
+    match error {
+        WriteError::Read(error) => broken(path, error),
+        WriteError::Write(error) => Error::usage(format!("cannot write: {error}")),
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Error {
+    Error::usage(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Tells the user what they should know about a trace.
+pub fn tell(remarks: &[String]) {
+    for remark in remarks {
+        say(format_args!("note: {remark}"));
+    }
+}
+
+/// What a trace holds, and what the user should know about it.
+pub struct Survey {
+    /// What it holds.
+    pub contents: Contents,
+    /// What the user should know.
+    pub remarks: Vec<String>,
+    /// What was said of the deadlock in which the program was stopped.
+    pub deadlock: Option<String>,
+}
+
+/// Reads a trace once to see what it holds.
+pub fn survey(path: &Path) -> Result<Survey> {
+    let bytes = path.metadata().map_or(0, |data| data.len());
+    let mut steps = Watched::new(open(path)?, "counting");
+    let mut events = 0;
+    let mut last_thread = 0;
+    while let Some(step) = steps.next_step().map_err(|error| broken(path, &error))? {
+        events += 1;
+        last_thread = last_thread.max(step.event.thread().0);
+    }
+    let input = steps.into_inner();
+    let remarks = input.remarks();
+    Ok(Survey {
+        contents: Contents {
+            serial: input.mode() == Mode::Serial,
+            seed: input.seed(),
+            events,
+            threads: input.tables().threads.len().max(1) as u64,
+            bytes,
+            complete: input.is_complete(),
+        },
+        deadlock: None,
+        remarks,
+    })
+}

@@ -1,0 +1,87 @@
+//! `deadheat`: finds data races and deadlocks from one recorded run.
+//!
+//! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
+//! in the other crates.
+
+mod cache;
+mod commands;
+mod compiler;
+mod error;
+mod exit;
+mod input;
+mod launch;
+mod program;
+mod progress;
+mod recorder;
+mod runtime_files;
+mod signals;
+mod store;
+mod terminal;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use compiler::{CompilerName, Language};
+use error::{Error, Result};
+use exit::Exit;
+
+fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(report_bug));
+    // SAFETY: no handler is installed, the signal only gets its default action back: a reader
+    // that goes away (`| head`) ends us quietly. No other thread runs yet.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    match run(std::env::args_os().collect()) {
+        Ok(code) => code,
+        Err(error) => {
+            error.print();
+            error.exit().into()
+        }
+    }
+}
+
+fn run(args: Vec<OsString>) -> Result<ExitCode> {
+    if let Some(name) = args
+        .first()
+        .and_then(|first| compiler::shims::called_as(first))
+        && let Some(parsed) = CompilerName::parse(name)
+    {
+        match compiler::run_shim(&parsed, name, args[1..].to_vec())? {}
+    }
+    // The wrapper is called for every file of a build, with arguments that are not ours.
+    let rest = || args.get(2..).unwrap_or_default().to_vec();
+    let asks_help = matches!(args.get(2..), Some([only]) if only == "--help");
+    match args.get(1).and_then(|arg| arg.to_str()) {
+        Some("cc") if !asks_help => match compiler::run(Language::C, rest())? {},
+        Some("c++") if !asks_help => match compiler::run(Language::Cxx, rest())? {},
+        Some(compiler::proper::COMMAND) => match compiler::proper::run(&rest())? {},
+        _ => commands::run(args),
+    }
+}
+
+/// The path of this executable, free of links.
+fn own_path() -> Result<PathBuf> {
+    std::env::current_exe()
+        .and_then(|path| path.canonicalize())
+        .map_err(|error| {
+            Error::not_started(format!("Deadheat cannot find its own executable: {error}"))
+        })
+}
+
+fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {
+    debug_assert_eq!(Exit::Bug as u8, 101, "what a panic ends with");
+    let place = panic
+        .location()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let payload = panic.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let what = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let what = what.unwrap_or("no message");
+    eprintln!("deadheat: internal error at {place}: {what}");
+    eprintln!(
+        "  note: this is a bug in Deadheat {}, not in your program.",
+        env!("CARGO_PKG_VERSION")
+    );
+    eprintln!("  help: please report it with the command that you ran and the lines above.");
+}

@@ -1,0 +1,94 @@
+//! A sign of life while a long trace is read: on a terminal only, and only after two seconds.
+
+use std::time::{Duration, Instant};
+
+use deadheat_trace::{Mode, Step, Steps, Tables};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Steps between two looks at the clock.
+const STRIDE: u64 = 1 << 16;
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A stream of steps that shows how far it has come.
+pub struct Watched<S> {
+    steps: S,
+    what: &'static str,
+    count: u64,
+    started: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl<S> Watched<S> {
+    /// Watches `steps`; `what` is being done with them.
+    pub fn new(steps: S, what: &'static str) -> Self {
+        Watched {
+            steps,
+            what,
+            count: 0,
+            started: Instant::now(),
+            bar: None,
+        }
+    }
+
+    /// The stream itself.
+    pub fn into_inner(self) -> S {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        self.steps
+    }
+
+    #[cold]
+    fn show(&mut self) {
+        if self.bar.is_none() && self.started.elapsed() > PATIENCE {
+            // Hidden by itself where standard error is not a terminal.
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style =
+                ProgressStyle::with_template("{spinner} {msg}: {human_pos} events ({per_sec})");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_message(self.what);
+            self.bar = Some(bar);
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.count);
+        }
+    }
+}
+
+impl<S: Steps> Steps for Watched<S> {
+    type Error = S::Error;
+
+    #[inline]
+    fn next_step(&mut self) -> Result<Option<Step>, S::Error> {
+        self.count += 1;
+        if self.count.is_multiple_of(STRIDE) {
+            self.show();
+        }
+        self.steps.next_step()
+    }
+
+    fn tables(&self) -> &Tables {
+        self.steps.tables()
+    }
+
+    fn mode(&self) -> Mode {
+        self.steps.mode()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_lost() {
+        let text: String = (0..5).map(|i| format!("T0|w(x{i})|{i}\n")).collect();
+        let trace = deadheat_trace::text::parse(&text).unwrap();
+        let mut watched = Watched::new(trace.stream(), "testing");
+        let mut count = 0;
+        while watched.next_step().unwrap().is_some() {
+            count += 1;
+        }
+        assert_eq!(count, 5);
+    }
+}

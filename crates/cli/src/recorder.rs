@@ -1,0 +1,215 @@
+//! A recording from beginning to end: start the program, wait, look at what it left, write down
+//! how it went.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::error::{Error, Result};
+use crate::input::{self, survey};
+use crate::launch::Launch;
+use crate::program::{Kind, Program};
+use crate::store::info::{Contents, Ended, Info};
+use crate::store::{Recording, moment, traces_beside};
+use crate::terminal::{BOLD, counted, say, size, styled};
+
+/// Where a recording goes.
+pub enum Place {
+    /// Into the project's store.
+    Store(Recording),
+    /// Into a file of the user's.
+    File(PathBuf),
+}
+
+/// A program to record.
+pub struct Plan {
+    /// The program.
+    pub program: Program,
+    /// Its name as given, and its arguments.
+    pub command: Vec<OsString>,
+    /// The runtime's options.
+    pub options: String,
+    /// Whether addresses should be the same in every run.
+    pub steady: bool,
+    /// Where the recording goes.
+    pub place: Place,
+}
+
+/// A recording that was made.
+pub struct Recorded {
+    /// How the program ended.
+    pub ended: Ended,
+    /// How long it took.
+    pub took: Duration,
+    /// The traces: the program's own first.
+    pub traces: Vec<PathBuf>,
+    /// What the first of them holds.
+    pub contents: Contents,
+    /// What the user should know about the trace.
+    remarks: Vec<String>,
+    /// What was said of the deadlock in which the program was stopped.
+    pub deadlock: Option<String>,
+    /// Where it is, in words.
+    place: String,
+}
+
+impl Place {
+    /// A file of the user's. One that is there is replaced if it is a trace or empty, and left
+    /// alone if it is anything else.
+    pub fn file(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let refused = |error| Error::usage(format!("cannot write {shown}: {error}"));
+        if let Ok(mut file) = std::fs::File::open(path) {
+            let mut head = Vec::new();
+            file.by_ref()
+                .take(8)
+                .read_to_end(&mut head)
+                .map_err(refused)?;
+            if !head.is_empty() && head != crate::input::MAGIC {
+                return Err(
+                    Error::usage(format!("{shown} exists and is not a recording"))
+                        .help("choose another name, or delete it first"),
+                );
+            }
+            std::fs::remove_file(path).map_err(refused)?;
+        }
+        let path = std::path::absolute(path).map_err(refused)?;
+        if !path.parent().is_some_and(Path::is_dir) {
+            return Err(Error::usage(format!(
+                "cannot write {shown}: no such folder"
+            )));
+        }
+        Ok(Place::File(path))
+    }
+
+    fn trace(&self) -> PathBuf {
+        match self {
+            Place::Store(recording) => recording.trace(),
+            Place::File(path) => path.clone(),
+        }
+    }
+
+    fn told(&self) -> String {
+        match self {
+            Place::Store(recording) => format!("recording {}", recording.number),
+            Place::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+impl Plan {
+    /// Records.
+    pub fn run(self) -> Result<Recorded> {
+        let mut info = self.info();
+        if let Place::Store(recording) = &self.place {
+            recording.describe(&info)?;
+        }
+        let trace = self.place.trace();
+        let launch = Launch {
+            program: &self.program,
+            command: &self.command,
+            trace: &trace,
+            options: &self.options,
+            steady: self.steady,
+        };
+        let outcome = launch.run().inspect_err(|_| self.give_up())?;
+        let ended = Ended::from_status(outcome.status);
+        let traces = traces_beside(&trace);
+        let Some(first) = traces.first() else {
+            self.give_up();
+            return Err(self.nothing(ended));
+        };
+        if outcome.unsteady {
+            say(
+                "note: the system does not allow to switch off address randomisation here, so \
+                 addresses differ from run to run",
+            );
+        }
+        let survey = survey(first)?;
+        info.ended = Some(ended);
+        info.seconds = Some(outcome.took.as_secs_f64());
+        info.trace = Some(survey.contents);
+        if let Place::Store(recording) = &self.place {
+            recording.describe(&info)?;
+        }
+        Ok(Recorded {
+            ended,
+            took: outcome.took,
+            contents: survey.contents,
+            deadlock: survey.deadlock,
+            place: self.place.told(),
+            remarks: survey.remarks,
+            traces,
+        })
+    }
+
+    fn info(&self) -> Info {
+        let lossy = |text: &OsString| text.to_string_lossy().into_owned();
+        let here = std::env::current_dir().unwrap_or_default();
+        Info {
+            deadheat: env!("CARGO_PKG_VERSION").into(),
+            command: self.command.iter().map(lossy).collect(),
+            directory: here.to_string_lossy().into_owned(),
+            program: self.program.path.to_string_lossy().into_owned(),
+            build_id: self.program.build_id.clone(),
+            started: moment::written(SystemTime::now()),
+            options: self.options.clone(),
+            ended: None,
+            seconds: None,
+            trace: None,
+        }
+    }
+
+    /// Takes back a recording that came to nothing.
+    fn give_up(&self) {
+        if let Place::Store(recording) = &self.place {
+            let _ = recording.remove();
+        }
+    }
+
+    fn nothing(&self, ended: Ended) -> Error {
+        let name = self.command[0].display();
+        let error = Error::not_started(format!("nothing was recorded: {name} {}", ended.told()));
+        match self.program.kind {
+            Kind::Script => error
+                .note("It is a script, and started no program that was built with Deadheat.")
+                .help("build what it starts with Deadheat: deadheat build -- make"),
+            _ => error
+                .note("Its messages above may say why.")
+                .help("does it run by itself?"),
+        }
+    }
+}
+
+impl Recorded {
+    /// Tells the user how it went; only what needs attention if `quiet`.
+    pub fn tell(&self, quiet: bool) {
+        let contents = &self.contents;
+        if !quiet {
+            let mode = match contents.serial {
+                true => format!("serial, seed {}", contents.seed),
+                false => "parallel".to_owned(),
+            };
+            say(format_args!(
+                "recorded {} of {} ({mode}, {}) in {:.2} s: {}",
+                styled(BOLD, counted(contents.events, "event")),
+                counted(contents.threads, "thread"),
+                size(contents.bytes),
+                self.took.as_secs_f64(),
+                self.place,
+            ));
+        }
+        if self.ended != Ended::Exit(0) && self.deadlock.is_none() {
+            say(format_args!("the program {}", self.ended.told()));
+        }
+        if !quiet && self.traces.len() > 1 {
+            let others = counted(self.traces.len() as u64 - 1, "more trace");
+            say(format_args!("{others} of other processes:"));
+            for path in &self.traces[1..] {
+                say(format_args!("  {}", path.display()));
+            }
+        }
+        input::tell(&self.remarks);
+    }
+}
