@@ -135,7 +135,7 @@ impl Counter {
             op if op.is_atomic() || op == Op::Fence => counts.stats.atomics += 1,
             Op::Alloc | Op::Free | Op::Enter | Op::Leave | Op::Branch => return,
             Op::ExternalWrite => {}
-            Op::Lost => self.lost += step.written().unwrap_or(0),
+            Op::Lost => self.lost = self.lost.saturating_add(step.written().unwrap_or(0)),
             _ => {
                 counts.stats.syncs += 1;
                 counts.lock(op, event.sync());
