@@ -25,8 +25,16 @@ struct Lock {
     owner_unsure: bool,
     /// Who holds it for reading, and how often.
     readers: Vec<(ThreadId, u32)>,
-    /// Anyone may hold it for reading from before a gap.
-    readers_unsure: bool,
+    /// Who may hold it for reading from before a gap.
+    unsure_readers: Unsure,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Unsure {
+    #[default]
+    Nobody,
+    Only(ThreadId),
+    Anyone,
 }
 
 impl Locks {
@@ -41,7 +49,7 @@ impl Locks {
         let lost = self.lost;
         let lock = self.locks.entry(id.0).or_insert_with(|| Lock {
             owner_unsure: lost,
-            readers_unsure: lost,
+            unsure_readers: if lost { Unsure::Anyone } else { Unsure::Nobody },
             ..Lock::default()
         });
         match op {
@@ -74,9 +82,9 @@ impl Lock {
     ) -> Option<Rule> {
         let broken = self.held_by_other(thread, &ended).map_or_else(
             || {
-                let mut others = self.readers.iter().filter(|(reader, _)| *reader != thread);
-                let reader = others.find(|(reader, _)| !ended(*reader))?.0;
-                Some(Rule::AcquireRead(id, reader))
+                let readers = self.readers.iter().map(|(reader, _)| *reader);
+                let others = readers.filter(|reader| *reader != thread && !ended(*reader));
+                Some(Rule::AcquireRead(id, others.min()?))
             },
             |owner| Some(Rule::AcquireHeld(id, owner)),
         );
@@ -90,7 +98,11 @@ impl Lock {
             self.count = 1;
         }
         self.readers.retain(|(reader, _)| *reader == thread);
-        self.readers_unsure = false;
+        self.unsure_readers = match self.unsure_readers {
+            Unsure::Only(reader) if reader != thread => Unsure::Nobody,
+            Unsure::Nobody => Unsure::Nobody,
+            _ => Unsure::Only(thread),
+        };
         broken
     }
 
@@ -132,7 +144,8 @@ impl Lock {
     fn read_release(&mut self, id: LockId, thread: ThreadId) -> Option<Rule> {
         let mut readers = self.readers.iter();
         let Some(at) = readers.position(|(reader, _)| *reader == thread) else {
-            return (!self.readers_unsure).then_some(Rule::ReadReleaseNotHeld(id));
+            let unsure = [Unsure::Anyone, Unsure::Only(thread)].contains(&self.unsure_readers);
+            return (!unsure).then_some(Rule::ReadReleaseNotHeld(id));
         };
         self.readers[at].1 -= 1;
         if self.readers[at].1 == 0 {
