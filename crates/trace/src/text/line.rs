@@ -51,10 +51,11 @@ pub(super) enum Place<'a> {
 impl<'a> Line<'a> {
     /// Reads one line that is no comment.
     pub fn parse(line: &'a str, flavor: Flavor) -> Result<Self, Fault> {
-        let bars: Vec<usize> = line.match_indices('|').map(|(at, _)| at).collect();
-        let &[first, second] = &bars[..] else {
-            let at = bars.get(2).copied().unwrap_or(line.len());
-            let found = bars.len() + 1;
+        let mut bars = line.match_indices('|').map(|(at, _)| at);
+        let (Some(first), Some(second), None) = (bars.next(), bars.next(), bars.next()) else {
+            let mut bars = line.match_indices('|').map(|(at, _)| at);
+            let at = bars.nth(2).unwrap_or(line.len());
+            let found = line.matches('|').count() + 1;
             return Err(Fault::new(at, Problem::Fields { found }));
         };
         let (thread, thread_at) = trimmed(line, 0, first, flavor);
