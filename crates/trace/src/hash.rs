@@ -22,6 +22,14 @@ impl Hasher for Multiply {
         }
     }
 
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
     fn write_u32(&mut self, number: u32) {
         self.write_u64(u64::from(number));
     }

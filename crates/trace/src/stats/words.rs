@@ -12,7 +12,7 @@ const WRITTEN: u32 = 1 << 31;
 /// One entry per aligned 8-byte word, in pages.
 #[derive(Default)]
 pub(super) struct Words {
-    pages: Vec<Box<[u32; PAGE_WORDS]>>,
+    pages: Vec<[u32; PAGE_WORDS]>,
     index: FastMap<u64, usize>,
     /// The page used last: its number plus one, and where it is.
     last: (u64, usize),
@@ -47,7 +47,7 @@ impl Words {
         let number = word / PAGE_WORDS as u64;
         if self.last.0 != number + 1 {
             let at = *self.index.entry(number).or_insert_with(|| {
-                self.pages.push(Box::new([0; PAGE_WORDS]));
+                self.pages.push([0; PAGE_WORDS]);
                 self.pages.len() - 1
             });
             self.last = (number + 1, at);
