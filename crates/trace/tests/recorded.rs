@@ -1,23 +1,25 @@
 //! The recorded traces in `traces/`: they parse, they are well-formed, and STD goes round.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deadheat_trace::text::{self, Flavor};
 use deadheat_trace::verify::{self, Severity};
 use deadheat_trace::{Steps, Trace};
 
-fn traces(extension: &str) -> Vec<(String, String)> {
+/// Names and contents of all files whose name ends so.
+fn traces(ending: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces");
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == extension))
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<(String, String)> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            let stem = name.strip_suffix(ending)?.to_owned();
+            Some((stem, fs::read_to_string(entry.path()).unwrap()))
+        })
         .collect();
-    paths.sort();
-    let name = |path: &PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
-    let read = |path: &PathBuf| fs::read_to_string(path).unwrap();
-    paths.iter().map(|path| (name(path), read(path))).collect()
+    files.sort();
+    files
 }
 
 fn written(trace: &Trace, flavor: Flavor) -> String {
@@ -28,7 +30,7 @@ fn written(trace: &Trace, flavor: Flavor) -> String {
 
 #[test]
 fn std_reads_the_same_in_both_flavours_and_goes_round() {
-    let all = traces("std");
+    let all = traces(".std");
     assert_eq!(all.len(), 10);
     for (name, text) in all {
         let strict = text::parse_std(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -45,7 +47,7 @@ fn std_reads_the_same_in_both_flavours_and_goes_round() {
 
 #[test]
 fn full_traces_go_round() {
-    let all = traces("dht");
+    let all = traces(".dht.txt");
     assert_eq!(all.len(), 10);
     for (name, text) in all {
         let trace = text::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -63,7 +65,7 @@ fn full_traces_go_round() {
 /// taken again by their owner.
 #[test]
 fn full_traces_convert_to_the_std_ones() {
-    for ((name, std), (_, full)) in traces("std").into_iter().zip(traces("dht")) {
+    for ((name, std), (_, full)) in traces(".std").into_iter().zip(traces(".dht.txt")) {
         if name == "boundedbuffer" {
             continue;
         }
@@ -75,18 +77,18 @@ fn full_traces_convert_to_the_std_ones() {
 #[test]
 fn all_are_well_formed() {
     let mut table = String::new();
-    for extension in ["std", "dht"] {
-        for (name, text) in traces(extension) {
+    for ending in [".std", ".dht.txt"] {
+        for (name, text) in traces(ending) {
             let trace = text::parse(&text).unwrap();
             let report = verify::verify(&mut trace.stream()).unwrap();
             for violation in &report.violations {
                 let said = violation.describe(&trace.tables);
-                table += &format!("{name}.{extension}: {said}\n");
+                table += &format!("{name}{ending}: {said}\n");
                 assert_eq!(violation.rule.severity(), Severity::Warning);
             }
             for mismatch in &report.first_mismatches {
                 let said = mismatch.describe(&trace.tables);
-                table += &format!("{name}.{extension}: {said}\n");
+                table += &format!("{name}{ending}: {said}\n");
             }
             let mut repaired = verify::repair(trace.stream());
             let repaired_report = verify::verify(&mut repaired).unwrap();
@@ -106,14 +108,14 @@ fn all_are_well_formed() {
     dl_gate.std: #18 at 444: T15 creates T11, which never runs
     dl_real.std: #18 at 444: T15 creates T11, which never runs
     joinfeas_java.std: #10 at 439: T15 creates T11, which never runs
-    account.dht: #102 at 472: T15 creates T11, which never runs
-    airlinetickets.dht: #137 at 471: T23 creates T11, which never runs
-    array.dht: #19 at 446: T14 creates T11, which never runs
-    boundedbuffer.dht: #1342 at 589: T1 creates T11, which never runs
-    critical.dht: #27 at 459: T15 creates T11, which never runs
-    demo_example.dht: #13 at 443: T14 creates T11, which never runs
-    dl_gate.dht: #18 at 444: T15 creates T11, which never runs
-    dl_real.dht: #18 at 444: T15 creates T11, which never runs
-    joinfeas_java.dht: #10 at 439: T15 creates T11, which never runs
+    account.dht.txt: #102 at 472: T15 creates T11, which never runs
+    airlinetickets.dht.txt: #137 at 471: T23 creates T11, which never runs
+    array.dht.txt: #19 at 446: T14 creates T11, which never runs
+    boundedbuffer.dht.txt: #1342 at 589: T1 creates T11, which never runs
+    critical.dht.txt: #27 at 459: T15 creates T11, which never runs
+    demo_example.dht.txt: #13 at 443: T14 creates T11, which never runs
+    dl_gate.dht.txt: #18 at 444: T15 creates T11, which never runs
+    dl_real.dht.txt: #18 at 444: T15 creates T11, which never runs
+    joinfeas_java.dht.txt: #10 at 439: T15 creates T11, which never runs
     ");
 }
