@@ -8,7 +8,7 @@
 use core::arch::{asm, global_asm};
 
 use crate::record::Cursor;
-use crate::threads::Thread;
+use crate::threads::{FILTER_ENTRIES, Thread};
 
 global_asm!(
     ".pushsection .tbss,\"awT\",@nobits",
@@ -28,12 +28,11 @@ global_asm!(
 pub struct Local {
     /// Where the thread's own events go (parallel recording).
     pub cursor: Cursor,
-    /// Which accesses of this segment are recorded already.
-    pub filter: *mut u64,
+    /// Which accesses of this segment are recorded already: the table's distance from
+    /// [`NO_FILTER`], so that a thread that has none finds one in which nothing stands.
+    filter: usize,
     /// The segment's number, shifted to where a filter entry has it.
     pub segment: u64,
-    /// Accesses that the filter left out since the last block.
-    pub skipped: u64,
     /// The next free entry of the shadow stack.
     pub frame: *mut Frame,
     /// One past its last entry.
@@ -54,6 +53,26 @@ pub struct Local {
     pub once: [usize; 2],
 }
 
+/// A filter without entries, for threads that have none; never written to.
+pub static NO_FILTER: [u64; FILTER_ENTRIES] = [0; FILTER_ENTRIES];
+
+impl Local {
+    /// The thread's filter.
+    #[inline(always)]
+    pub fn filter(&self) -> *mut u64 {
+        (&raw const NO_FILTER as usize).wrapping_add(self.filter) as *mut u64
+    }
+
+    /// Gives the thread a filter.
+    pub fn set_filter(&mut self, filter: *mut u64) {
+        self.filter = (filter as usize).wrapping_sub(&raw const NO_FILTER as usize);
+    }
+}
+
+/// Byte offsets, for the hooks that are written in assembly.
+pub const SEGMENT: usize = core::mem::offset_of!(Local, segment);
+/// Of [`Local::filter`].
+pub const FILTER: usize = core::mem::offset_of!(Local, filter);
 /// Byte offset of [`Local::caller`], for the trampolines.
 pub const CALLER: usize = core::mem::offset_of!(Local, caller);
 

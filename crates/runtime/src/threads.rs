@@ -8,14 +8,14 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use deadheat_wire::meta;
 
-use crate::local::{Frame, Inside, Local, local};
+use crate::local::{Frame, Inside, Local, NO_FILTER, local};
 use crate::record::{self, Mode, Stream, event, facts};
 use crate::serial::{self, Task};
 use crate::sys::{self, Spin};
 use crate::{memory, message};
 
 /// Entries of a thread's filter; a power of two.
-pub const FILTER_ENTRIES: usize = 8192;
+pub const FILTER_ENTRIES: usize = 128 * 1024;
 /// Entries of a thread's shadow stack. Pages that are never touched cost nothing.
 const FRAMES: usize = 128 * 1024;
 
@@ -229,7 +229,9 @@ pub fn attach(thread: *mut Thread, mode: Mode) {
         (*record.frames).sp = usize::MAX;
         (*local).frame = record.frames.add(1);
         (*local).frames_end = record.frames.add(FRAMES);
-        (*local).filter = record.filter;
+        if mode == Mode::Parallel {
+            (*local).set_filter(record.filter);
+        }
         (*local).segment = record.segment;
         event::next_segment(local);
         if mode == Mode::Parallel && !record.stream.open(&mut (*local).cursor, record.id, 0) {
@@ -274,9 +276,10 @@ unsafe fn flush_thread(thread: *mut Thread, last: bool) {
         if !record.local.is_null() {
             let local = record.local;
             if last {
-                record.stream.close(&mut (*local).cursor, &mut (*local).skipped, false);
+                record.stream.close(&mut (*local).cursor, false);
+                (*local).set_filter((&raw const NO_FILTER).cast_mut().cast());
             } else {
-                record.stream.flush(&mut (*local).cursor, &mut (*local).skipped, record.id);
+                record.stream.flush(&mut (*local).cursor, record.id);
             }
         }
         record.flushing.unlock();
@@ -313,7 +316,7 @@ pub fn flush_all() {
             if !record.local.is_null() && record.stream.is_open() {
                 let local = record.local;
                 if local == me {
-                    record.stream.flush(&mut (*local).cursor, &mut (*local).skipped, record.id);
+                    record.stream.flush(&mut (*local).cursor, record.id);
                 } else {
                     // A copy: the owner's cursor is not ours to move.
                     let mut cursor = record::Cursor {
@@ -321,8 +324,7 @@ pub fn flush_all() {
                         end: (*local).cursor.end,
                         last_pc: (*local).cursor.last_pc,
                     };
-                    let mut skipped = (*local).skipped;
-                    record.stream.close(&mut cursor, &mut skipped, true);
+                    record.stream.close(&mut cursor, true);
                 }
             }
             record.flushing.unlock();

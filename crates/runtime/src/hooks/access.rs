@@ -4,18 +4,48 @@ use core::arch::naked_asm;
 
 use deadheat_wire::word::{READ1, WRITE1};
 
+use crate::local::{FILTER, NO_FILTER, SEGMENT};
 use crate::record::event;
+use crate::threads::FILTER_ENTRIES;
 
-/// Exports `$name(addr)`: the return address becomes the second argument.
+/// Exports `$name(addr)`. An access that stands in the thread's filter is done with after eleven
+/// instructions; any other goes on to `miss`, with the return address as second argument.
 macro_rules! access_hooks {
     ($($name:literal $kind:expr, $shift:literal;)*) => { $(const _: () = {
         #[cfg_attr(not(test), unsafe(export_name = $name))]
         #[unsafe(naked)]
         #[allow(dead_code)]
         unsafe extern "C" fn entry(_addr: usize) {
-            naked_asm!(".cfi_startproc", "mov rsi, [rsp]", "jmp {0}", ".cfi_endproc", sym hook)
+            naked_asm!(
+                ".cfi_startproc",
+                "mov r8, qword ptr [rip + deadheat_local@GOTTPOFF]",
+                "lea r9, [rip + {no_filter}]",
+                "mov rax, fs:[r8 + {segment}]",
+                "add r9, fs:[r8 + {filter}]",
+                "movabs rcx, {kind}",
+                "mov rdx, rdi",
+                "or rax, rdi",
+                "shr rdx, {shift}",
+                "or rax, rcx",
+                "and edx, {mask}",
+                "cmp [r9 + rdx * 8 + {salt}], rax",
+                "jne 2f",
+                "ret",
+                "2:",
+                "mov rsi, [rsp]",
+                "jmp {miss}",
+                ".cfi_endproc",
+                no_filter = sym NO_FILTER,
+                segment = const SEGMENT,
+                filter = const FILTER,
+                kind = const ($kind + $shift as u64) << 60,
+                shift = const $shift,
+                mask = const FILTER_ENTRIES / 2 - 1,
+                salt = const event::filter_index($kind, 0, 0) * 8,
+                miss = sym miss,
+            )
         }
-        unsafe extern "C" fn hook(addr: usize, pc: usize) {
+        unsafe extern "C" fn miss(addr: usize, pc: usize) {
             // SAFETY: the compiler calls it before the access that it describes.
             unsafe { event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
         }

@@ -16,7 +16,15 @@ use crate::threads::{self, FILTER_ENTRIES};
 const SEGMENT_ONE: u64 = 1 << word::ADDR_BITS;
 const SEGMENT_LIMIT: u64 = 1 << 60;
 
-/// An access by the program; `KIND` is its tag, `SHIFT` the logarithm of its size.
+/// The filter's entry for an access: reads have its lower half and writes its upper one.
+#[inline(always)]
+pub const fn filter_index(kind: u64, shift: u32, addr: usize) -> usize {
+    let half = if kind < word::WRITE1 { 0 } else { FILTER_ENTRIES / 2 };
+    half + (addr >> shift) % (FILTER_ENTRIES / 2)
+}
+
+/// An access by the program that the filter does not have; `KIND` is its tag, `SHIFT` the
+/// logarithm of its size. (The hook itself looks into the filter, see `hooks::access`.)
 ///
 /// # Safety
 /// Called by an instrumented program before it accesses `addr`.
@@ -28,14 +36,9 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
         if !(*local).cursor.has_room() {
             return access_slow(KIND, addr, pc);
         }
-        let key = KIND << 60 | (*local).segment | addr as u64;
-        let salt = if KIND < word::WRITE1 { 0 } else { FILTER_ENTRIES / 2 + 5 };
-        let entry = (*local).filter.add(((addr >> SHIFT) ^ salt) % FILTER_ENTRIES);
-        if *entry == key {
-            (*local).skipped += 1;
-            return;
-        }
-        *entry = key;
+        let filter = (*local).filter();
+        *filter.add(filter_index(KIND, SHIFT, addr)) =
+            KIND << 60 | (*local).segment | addr as u64;
         (*local).cursor.access(KIND, addr, pc);
     }
 }
@@ -65,7 +68,7 @@ pub unsafe fn next_segment(local: *mut Local) {
         (*local).segment = if next < SEGMENT_LIMIT {
             next
         } else {
-            (*local).filter.write_bytes(0, FILTER_ENTRIES);
+            (*local).filter().write_bytes(0, FILTER_ENTRIES);
             SEGMENT_ONE
         };
     }

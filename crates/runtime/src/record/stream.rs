@@ -69,7 +69,7 @@ impl Stream {
     }
 
     /// Writes the buffered words as a block. `thread` is who runs next, for a serial stream.
-    pub fn flush(&mut self, cursor: &mut Cursor, skipped: &mut u64, thread: u32) {
+    pub fn flush(&mut self, cursor: &mut Cursor, thread: u32) {
         if !self.is_open() || cursor.cur.is_null() {
             return;
         }
@@ -86,7 +86,6 @@ impl Stream {
             header.ordinal = live.ordinal;
             header.thread = live.thread;
             header.pc = live.pc;
-            header.skipped = *skipped;
             header.seq_before = live.seq_before;
             header.seq_last = self.seq_last;
             file::append(&header.seal(payload), payload);
@@ -100,17 +99,16 @@ impl Stream {
             live.seq_before = self.seq_last;
             live.ordinal += 1;
         }
-        *skipped = 0;
         self.rewind(cursor);
     }
 
     /// Flushes for the last time and gives the slot back, unless `keep`: then the buffer stays
     /// (its thread may still be writing) but is never flushed again.
-    pub fn close(&mut self, cursor: &mut Cursor, skipped: &mut u64, keep: bool) {
+    pub fn close(&mut self, cursor: &mut Cursor, keep: bool) {
         if !self.is_open() {
             return;
         }
-        self.flush(cursor, skipped, 0);
+        self.flush(cursor, 0);
         self.closed = true;
         if !keep {
             cursor.clear();

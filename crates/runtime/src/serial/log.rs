@@ -24,7 +24,6 @@ pub struct Log {
     /// The thread of the last event.
     thread: u32,
     deferred: Deferred,
-    skipped: u64,
 }
 
 impl Log {
@@ -35,7 +34,6 @@ impl Log {
             stream: Stream::none(),
             thread: 0,
             deferred: Deferred::None,
-            skipped: 0,
         }
     }
 
@@ -48,14 +46,14 @@ impl Log {
     /// Writes out what is buffered.
     pub fn flush(&mut self) {
         self.settle();
-        self.stream.flush(&mut self.cursor, &mut self.skipped, self.thread);
+        self.stream.flush(&mut self.cursor, self.thread);
     }
 
     /// Makes room for a record with this many further words, and says whose it is.
     fn room(&mut self, thread: u32, further: usize) -> bool {
         let left = (self.cursor.end as usize).saturating_sub(self.cursor.cur as usize) / 8;
         if !self.cursor.has_room() || left <= further {
-            self.stream.flush(&mut self.cursor, &mut self.skipped, self.thread);
+            self.stream.flush(&mut self.cursor, self.thread);
             if !self.cursor.has_room() {
                 return false;
             }
