@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
+use deadheat_trace::file::{OpenError, Reader, TraceFile};
 use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
 
 use crate::error::{Error, Result};
@@ -14,8 +15,13 @@ use crate::terminal::say;
 /// The first bytes of a recording.
 pub const MAGIC: &[u8] = b"DEADHEAT";
 
+/// What the runtime gives as the reason of a recording's end when it stopped a deadlock.
+const DEADLOCK: &str = "deadlock";
+
 /// A trace from a file.
 pub enum Input {
+    /// A recording. The file stays open to the end of the process: a command reads one trace.
+    Recording(&'static TraceFile, Box<Reader<'static>>),
     /// Text, of either kind.
     Text(Box<text::Reader<BufReader<File>>>),
 }
@@ -23,6 +29,9 @@ pub enum Input {
 /// Why a trace cannot be read on.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
+    /// The recording cannot be read.
+    #[error(transparent)]
+    Recording(#[from] OpenError),
     /// The text is malformed.
     #[error(transparent)]
     Text(#[from] text::ParseError),
@@ -40,7 +49,9 @@ pub fn open(path: &Path) -> Result<Input> {
         .and_then(|_| file.rewind())
         .map_err(|error| unreadable(path, &error))?;
     if head == MAGIC {
-        todo!("recordings");
+        let file = TraceFile::open(path).map_err(|error| broken(path, &error.into()))?;
+        let file: &'static TraceFile = Box::leak(Box::new(file));
+        return Ok(Input::Recording(file, Box::new(file.read())));
     }
     let flavor = match path.extension() {
         Some(extension) if extension == "std" => text::Flavor::Std,
@@ -52,19 +63,40 @@ pub fn open(path: &Path) -> Result<Input> {
 }
 
 impl Input {
-    /// What the user should know about it.
+    /// What the user should know about it, once it has been read.
     pub fn remarks(&self) -> Vec<String> {
-        Vec::new()
+        let Input::Recording(file, reader) = self else {
+            return Vec::new();
+        };
+        let damage = file.damage().iter().chain(reader.damage());
+        let notes = file.tables().notes.iter().cloned();
+        notes.chain(damage.map(ToString::to_string)).collect()
     }
 
     /// The seed of its schedule.
     fn seed(&self) -> u64 {
-        0
+        match self {
+            Input::Recording(file, _) => file.seed(),
+            Input::Text(_) => 0,
+        }
     }
 
-    /// Whether it was closed in good order.
+    /// Whether nothing is missing from it.
     fn is_complete(&self) -> bool {
-        true
+        match self {
+            Input::Recording(file, reader) => {
+                file.closed().is_some() && file.damage().is_empty() && reader.damage().is_empty()
+            }
+            Input::Text(_) => true,
+        }
+    }
+
+    /// Whether the program was stopped in a deadlock.
+    fn is_deadlocked(&self) -> bool {
+        match self {
+            Input::Recording(file, _) => file.closed() == Some(DEADLOCK),
+            Input::Text(_) => false,
+        }
     }
 }
 
@@ -73,18 +105,24 @@ impl Steps for Input {
 
     fn next_step(&mut self) -> Result<Option<Step>, ReadError> {
         match self {
+            Input::Recording(_, reader) => {
+                let Ok(step) = reader.next_step();
+                Ok(step)
+            }
             Input::Text(reader) => Ok(reader.next_step()?),
         }
     }
 
     fn tables(&self) -> &Tables {
         match self {
+            Input::Recording(_, reader) => reader.tables(),
             Input::Text(reader) => reader.tables(),
         }
     }
 
     fn mode(&self) -> Mode {
         match self {
+            Input::Recording(_, reader) => reader.mode(),
             Input::Text(reader) => reader.mode(),
         }
     }
@@ -94,6 +132,7 @@ impl Steps for Input {
 pub fn broken(path: &Path, error: &ReadError) -> Error {
     let shown = path.display();
     match error {
+        ReadError::Recording(error) => Error::usage(error.to_string()),
         ReadError::Text(error) => match error.problem {
             text::Problem::NotText => {
                 Error::usage(format!("{shown} is neither a recording nor a text trace"))
@@ -130,8 +169,8 @@ pub struct Survey {
     pub contents: Contents,
     /// What the user should know.
     pub remarks: Vec<String>,
-    /// What was said of the deadlock in which the program was stopped.
-    pub deadlock: Option<String>,
+    /// Whether the program was stopped in a deadlock.
+    pub deadlocked: bool,
 }
 
 /// Reads a trace once to see what it holds.
@@ -155,7 +194,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
             bytes,
             complete: input.is_complete(),
         },
-        deadlock: None,
+        deadlocked: input.is_deadlocked(),
         remarks,
     })
 }

@@ -12,7 +12,7 @@ use crate::launch::Launch;
 use crate::program::{Kind, Program};
 use crate::store::info::{Contents, Ended, Info};
 use crate::store::{Recording, moment, traces_beside};
-use crate::terminal::{BOLD, counted, say, size, styled};
+use crate::terminal::{BOLD, counted, duration, say, size, styled};
 
 /// Where a recording goes.
 pub enum Place {
@@ -26,8 +26,10 @@ pub enum Place {
 pub struct Plan {
     /// The program.
     pub program: Program,
-    /// Its name as given, and its arguments.
+    /// Its name and its arguments.
     pub command: Vec<OsString>,
+    /// What the user typed for it.
+    pub typed: Vec<OsString>,
     /// The runtime's options.
     pub options: String,
     /// Whether addresses should be the same in every run.
@@ -48,8 +50,8 @@ pub struct Recorded {
     pub contents: Contents,
     /// What the user should know about the trace.
     remarks: Vec<String>,
-    /// What was said of the deadlock in which the program was stopped.
-    pub deadlock: Option<String>,
+    /// Whether the program was stopped in a deadlock.
+    pub deadlocked: bool,
     /// Where it is, in words.
     place: String,
 }
@@ -73,6 +75,7 @@ impl Place {
                 );
             }
             std::fs::remove_file(path).map_err(refused)?;
+            let _ = std::fs::remove_file(with_suffix(path, ".live"));
         }
         let path = std::path::absolute(path).map_err(refused)?;
         if !path.parent().is_some_and(Path::is_dir) {
@@ -96,6 +99,12 @@ impl Place {
             Place::File(path) => path.display().to_string(),
         }
     }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
 }
 
 impl Plan {
@@ -137,7 +146,7 @@ impl Plan {
             ended,
             took: outcome.took,
             contents: survey.contents,
-            deadlock: survey.deadlock,
+            deadlocked: survey.deadlocked,
             place: self.place.told(),
             remarks: survey.remarks,
             traces,
@@ -149,7 +158,7 @@ impl Plan {
         let here = std::env::current_dir().unwrap_or_default();
         Info {
             deadheat: env!("CARGO_PKG_VERSION").into(),
-            command: self.command.iter().map(lossy).collect(),
+            command: self.typed.iter().map(lossy).collect(),
             directory: here.to_string_lossy().into_owned(),
             program: self.program.path.to_string_lossy().into_owned(),
             build_id: self.program.build_id.clone(),
@@ -169,7 +178,7 @@ impl Plan {
     }
 
     fn nothing(&self, ended: Ended) -> Error {
-        let name = self.command[0].display();
+        let name = self.typed[0].display();
         let error = Error::not_started(format!("nothing was recorded: {name} {}", ended.told()));
         match self.program.kind {
             Kind::Script => error
@@ -192,15 +201,15 @@ impl Recorded {
                 false => "parallel".to_owned(),
             };
             say(format_args!(
-                "recorded {} of {} ({mode}, {}) in {:.2} s: {}",
+                "recorded {} of {} ({mode}, {}) in {}: {}",
                 styled(BOLD, counted(contents.events, "event")),
                 counted(contents.threads, "thread"),
                 size(contents.bytes),
-                self.took.as_secs_f64(),
+                duration(self.took),
                 self.place,
             ));
         }
-        if self.ended != Ended::Exit(0) && self.deadlock.is_none() {
+        if self.ended != Ended::Exit(0) && !self.deadlocked {
             say(format_args!("the program {}", self.ended.told()));
         }
         if !quiet && self.traces.len() > 1 {

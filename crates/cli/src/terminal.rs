@@ -1,5 +1,7 @@
 //! What people read: lines on standard error, tables, numbers.
 
+use std::time::Duration;
+
 use anstyle::{AnsiColor, Style};
 
 /// A line on standard error, marked as ours: the program's own output stands around it.
@@ -64,6 +66,15 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// `12 ms`, `3.4 s`, `5 min`.
+pub fn duration(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds if seconds < 1.0 => format!("{} ms", time.as_millis()),
+        seconds if seconds < 100.0 => format!("{seconds:.1} s"),
+        seconds => format!("{:.0} min", seconds / 60.0),
+    }
+}
+
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -113,6 +124,13 @@ mod tests {
             (size(20_000_000), size(u64::MAX)),
             ("20 MB".into(), "18446744 TB".into())
         );
+    }
+
+    #[test]
+    fn times_are_readable() {
+        assert_eq!(duration(Duration::from_micros(900)), "0 ms");
+        assert_eq!(duration(Duration::from_millis(1234)), "1.2 s");
+        assert_eq!(duration(Duration::from_secs(600)), "10 min");
     }
 
     #[test]

@@ -144,11 +144,13 @@ fn response_files_and_many_arguments() {
     here.file("args", "hello.c -o 'a prog' -DX=\\\"y\\\"");
     succeed(&mut here.deadheat(["cc", "@args"]));
     assert_recordable(&here.path().join("a prog"));
+    let empty = "x".repeat(200);
     here.file("empty.c", "");
-    succeed(&mut here.deadheat(["cc", "-c", "hello.c", "empty.c"]));
+    succeed(&mut here.deadheat(["cc", "-c", "hello.c"]));
+    succeed(&mut here.deadheat(["cc", "-c", "empty.c", "-o", &format!("{empty}.o")]));
     for compiler in compilers() {
-        // Far more than fits on a command line.
-        let many = "empty.o ".repeat(30_000);
+        // More than the wrapper puts on a command line.
+        let many = format!("{empty}.o ").repeat(700);
         here.file("many", &format!("{many} hello.o -o {compiler}"));
         succeed(&mut here.deadheat(["cc", "--compiler", compiler, "@many"]));
         assert_recordable(&here.path().join(compiler));

@@ -13,7 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   deadheat build -- make -j8
   deadheat build -- sh -c './configure && make'
-  deadheat build -- cmake -S . -B build && cmake --build build
+  deadheat build -- cmake -S . -B build     then: cmake --build build
   deadheat build --compiler clang -- make
 
 What is done:
@@ -26,14 +26,22 @@ If the command fails the exit code is 3; its own is reported.";
 
 /// Runs a build command so that what it builds can be recorded.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "deadheat build [OPTIONS] [--] COMMAND [ARGS]..."
+)]
 pub struct Args {
     /// The compiler to use for CC and CXX, such as gcc or clang-19.
     #[arg(long, value_name = "NAME")]
     compiler: Option<OsString>,
 
     /// The build command and its arguments.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
     command: Vec<OsString>,
 }
 

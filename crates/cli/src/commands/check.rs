@@ -23,7 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   deadheat check prog.c                     a source file
   deadheat check main.c util.c 10 20        two, and the program's arguments
-  deadheat check prog.cpp --cflags '-std=c++20 -lm'     (options stand before the files)
+  deadheat check --cflags '-std=c++20 -lm' prog.cpp
   deadheat check ./prog args                a program that was built with Deadheat
 
 Arguments up to the first that is not named like a source file are compiled together; the rest
@@ -34,11 +34,12 @@ This version does not search for data races yet.";
 
 /// Builds a program, records it, verifies the trace and sums it up.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "deadheat check [OPTIONS] [--] FILE.c... [ARGS]...\n       \
+                      deadheat check [OPTIONS] [--] PROGRAM [ARGS]..."
+)]
 pub struct Args {
-    #[command(flatten)]
-    schedule: Schedule,
-
     /// Options for the compiler and linker.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     cflags: Option<OsString>,
@@ -48,8 +49,16 @@ pub struct Args {
     compiler: Option<OsString>,
 
     /// Source files or a program, and the program's arguments.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
     command: Vec<OsString>,
+
+    #[command(flatten)]
+    schedule: Schedule,
 }
 
 impl Args {
@@ -64,6 +73,7 @@ impl Args {
         let plan = Plan {
             program,
             command,
+            typed: self.command,
             options: self.schedule.options(true),
             steady: true,
             place: Place::Store(recording),
@@ -164,14 +174,15 @@ fn report(recorded: &Recorded) -> Result<Exit> {
     for violation in checked.violations.iter().take(5) {
         anstream::println!("  {}", violation.describe(input.tables()));
     }
-    match &recorded.deadlock {
-        Some(_) => anstream::println!("{:<16}{}", "deadlock", styled(BAD, "this run ended in one")),
-        None => anstream::println!("{:<16}none in this run", "deadlock"),
-    }
+    let deadlock = match recorded.deadlocked {
+        true => styled(BAD, "this run ended in one"),
+        false => "none in this run".to_owned(),
+    };
+    anstream::println!("{:<16}{deadlock}", "deadlock");
     anstream::println!("{:<16}not searched for: not in this version", "data races");
-    Ok(match recorded.deadlock {
-        Some(_) => Exit::Findings,
-        None => verify::verdict(&checked),
+    Ok(match recorded.deadlocked {
+        true => Exit::Findings,
+        false => verify::verdict(&checked),
     })
 }
 

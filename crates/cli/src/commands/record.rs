@@ -28,14 +28,14 @@ The exit code is 0 when a trace was written, whatever the program's own (which i
 
 /// Runs a program and records what its threads do.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "deadheat record [OPTIONS] [--] PROGRAM [ARGS]..."
+)]
 pub struct Args {
     /// Let one thread run at a time: an exact order of all events, with values.
     #[arg(long)]
     serial: bool,
-
-    #[command(flatten)]
-    schedule: Schedule,
 
     /// Write the trace to this file instead of the project's store.
     #[arg(short, long, value_name = "FILE")]
@@ -50,8 +50,16 @@ pub struct Args {
     quiet: bool,
 
     /// The program and its arguments.
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
     command: Vec<OsString>,
+
+    #[command(flatten)]
+    schedule: Schedule,
 }
 
 impl Args {
@@ -68,6 +76,7 @@ impl Args {
         };
         let plan = Plan {
             program,
+            typed: self.command.clone(),
             command: self.command,
             steady: is_serial(&options),
             options,
@@ -77,7 +86,7 @@ impl Args {
         recorded.tell(self.quiet);
         Ok(if self.exit_code_from_program {
             ExitCode::from(recorded.ended.shell_code())
-        } else if recorded.deadlock.is_some() {
+        } else if recorded.deadlocked {
             Exit::Findings.into()
         } else {
             Exit::Clean.into()

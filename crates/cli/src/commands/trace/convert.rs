@@ -1,10 +1,11 @@
 //! `deadheat trace convert`: writes a trace in another format.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
-use deadheat_trace::{Steps, WriteError, json, text, verify};
+use deadheat_trace::{Op, Steps, WriteError, json, text, verify};
 
 use super::{Format, Which};
 use crate::error::{Error, Result};
@@ -94,10 +95,24 @@ fn convert<S: Steps>(
     }
 }
 
+/// An operation's name: `barrier enter` for `BarrierEnter`.
+fn in_words(op: Op) -> String {
+    let mut words = String::new();
+    for letter in format!("{op:?}").chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
 /// Says what the format could not hold.
 fn tell(written: &text::Written) {
-    let listed = |ops: &std::collections::BTreeMap<deadheat_trace::Op, u64>| {
-        let each = ops.iter().map(|(op, n)| format!("{} {op:?}", count(*n)));
+    let listed = |ops: &BTreeMap<Op, u64>| {
+        let each = ops
+            .iter()
+            .map(|(op, n)| format!("{} {}", count(*n), in_words(*op)));
         each.collect::<Vec<_>>().join(", ")
     };
     if !written.translated.is_empty() {

@@ -15,9 +15,20 @@ use clap::{Subcommand, ValueEnum};
 use crate::error::Result;
 use crate::store::{Store, select};
 
+const EXAMPLES: &str = "\
+Examples:
+  deadheat trace stats                      the latest recording in figures
+  deadheat trace cat 3 | less               recording 3, event by event
+  deadheat trace convert --to std -o run.std
+  deadheat trace verify run.std";
+
 /// Looks into traces: prints, counts, converts and verifies them.
 #[derive(Debug, clap::Args)]
-#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = EXAMPLES
+)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
