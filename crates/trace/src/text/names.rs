@@ -28,6 +28,8 @@ impl Names {
         let pc = self.location(&line.location)?;
         let plain = |target| Step::new(Event::new(thread, op, target, pc));
         Ok(match &line.target {
+            // As in recordings: a thread's begin and end are about itself.
+            Target::Nothing if matches!(op, Op::Begin | Op::End) => plain(u64::from(thread.0)),
             Target::Nothing => plain(0),
             Target::Thread(name) => {
                 let (peer, new) = self.peer(name, at)?;
