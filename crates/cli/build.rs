@@ -1,4 +1,4 @@
-//! Builds the runtime as a static and a shared library, so that the command can carry both.
+//! Builds the runtime as an object and as a shared library, so that the command can carry both.
 //!
 //! It is a build of its own, in a profile of its own: the flags of the surrounding build
 //! (coverage, clippy's wrapper, sanitizers) must not reach code that runs inside other
@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSymbol};
+use object::read::elf::{ElfFile64, Sym};
+use object::{Endianness, Object, ObjectSymbol, SymbolScope, elf};
+
+/// What the runtime is recognised by.
+const MARK: &str = "__deadheat_runtime";
 
 fn main() {
     let crate_folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap());
@@ -24,31 +28,27 @@ fn main() {
     let target = out.join("runtime");
     build_runtime(&workspace, &target);
     let built = target.join("runtime");
-    let archive = built.join("libdeadheat_runtime.a");
     let shared = built.join("libdeadheat_runtime.so");
+    let archive = std::fs::read(built.join("libdeadheat_runtime.a")).unwrap();
+    let mut code = runtime_object(&archive).to_vec();
+    let list = export_list(&public_symbols(&code));
+    give_way(&mut code);
+    let object = out.join("deadheat_runtime.o");
     let exports = out.join("exports.list");
-    let list = export_list(&archive);
+    std::fs::write(&object, &code).unwrap();
     std::fs::write(&exports, &list).unwrap();
 
-    let mut contents = std::fs::read(&archive).unwrap();
+    let mut contents = code;
     contents.extend(std::fs::read(&shared).unwrap());
     contents.extend(list.bytes());
-    println!(
-        "cargo::rustc-env=DEADHEAT_RUNTIME_HASH={:016x}",
-        hash(&contents)
-    );
-    println!(
-        "cargo::rustc-env=DEADHEAT_RUNTIME_ARCHIVE={}",
-        archive.display()
-    );
-    println!(
-        "cargo::rustc-env=DEADHEAT_RUNTIME_SHARED={}",
-        shared.display()
-    );
-    println!(
-        "cargo::rustc-env=DEADHEAT_RUNTIME_EXPORTS={}",
-        exports.display()
-    );
+    let hash = hash(&contents);
+    println!("cargo::rustc-env=DEADHEAT_RUNTIME_HASH={hash:016x}");
+    for (name, path) in [("OBJECT", object), ("SHARED", shared), ("EXPORTS", exports)] {
+        println!(
+            "cargo::rustc-env=DEADHEAT_RUNTIME_{name}={}",
+            path.display()
+        );
+    }
 }
 
 fn build_runtime(workspace: &Path, target: &Path) {
@@ -103,36 +103,60 @@ fn leaks_in(name: &str) -> bool {
     inherited && !KEPT.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// A linker's dynamic list of what the runtime defines for others: the functions that it
-/// stands in for must be found in the executable by every library.
-fn export_list(archive: &Path) -> String {
-    let data = std::fs::read(archive).unwrap();
-    let mut names = BTreeSet::new();
-    for member in ArchiveFile::parse(&*data).unwrap().members() {
-        let member = member.unwrap();
-        let Ok(file) = object::File::parse(member.data(&*data).unwrap()) else {
-            continue;
-        };
-        for symbol in file.symbols() {
-            let name = symbol.name().unwrap_or_default();
-            if symbol.is_definition() && symbol.is_global() && is_public(&symbol, name) {
-                names.insert(name.to_owned());
-            }
-        }
-    }
-    assert!(
-        names.contains("__deadheat_runtime"),
-        "the runtime does not define __deadheat_runtime"
-    );
+/// The runtime itself: the one object of the archive that is not the compiler's own support.
+/// (That needs nothing here which the C library and the user's compiler do not have.)
+fn runtime_object(archive: &[u8]) -> &[u8] {
+    let members = ArchiveFile::parse(archive).unwrap().members();
+    let mut objects = members.map(|member| member.unwrap().data(archive).unwrap());
+    objects
+        .find(|object| public_symbols(object).contains(MARK))
+        .expect("an object of the runtime defines its mark")
+}
+
+/// What the runtime defines for others; Rust's own symbols are nobody else's business.
+fn public_symbols(object: &[u8]) -> BTreeSet<String> {
+    let Ok(file) = ElfFile64::<Endianness, _>::parse(object) else {
+        return BTreeSet::new(); // the archive's other members are not all objects
+    };
+    let rusts = ["_ZN", "_R", "rust_", "__rust", "anon."];
+    file.symbols()
+        .filter(|symbol| symbol.is_definition() && symbol.is_global())
+        .filter(|symbol| symbol.scope() == SymbolScope::Dynamic)
+        .map(|symbol| symbol.name().unwrap().to_owned())
+        .filter(|name| !rusts.iter().any(|prefix| name.starts_with(prefix)))
+        .collect()
+}
+
+/// A linker's dynamic list: the functions that the runtime stands in for must be found in the
+/// executable by every library.
+fn export_list(names: &BTreeSet<String>) -> String {
     let lines: String = names.iter().map(|name| format!("  {name};\n")).collect();
     format!("{{\n{lines}}};\n")
 }
 
-/// Rust's own symbols are nobody else's business.
-fn is_public<'a>(symbol: &impl ObjectSymbol<'a>, name: &str) -> bool {
-    let hidden = symbol.scope() != object::SymbolScope::Dynamic;
-    let rusts = ["_ZN", "_R", "rust_", "__rust", "anon."];
-    !hidden && !rusts.iter().any(|prefix| name.starts_with(prefix))
+/// Makes the functions that the runtime stands in for *weak*: a program that has a `malloc` of
+/// its own keeps it, as with the compilers' own runtimes. (Stable Rust cannot say this.)
+fn give_way(object: &mut [u8]) {
+    const BINDING: usize = 4; // of st_info in a symbol
+    let mut places = Vec::new();
+    let file = ElfFile64::<Endianness, _>::parse(&*object).unwrap();
+    let table = file.elf_symbol_table();
+    for symbol in table.symbols() {
+        let name = table.symbol_name(file.endian(), symbol).unwrap();
+        let ours = name == MARK.as_bytes() || name.starts_with(b"__tsan_");
+        if symbol.st_bind() == elf::STB_GLOBAL && !symbol.is_undefined(file.endian()) && !ours {
+            let at = std::ptr::from_ref(symbol) as usize - object.as_ptr() as usize;
+            let info = (elf::STB_WEAK.0 << 4) | symbol.st_type().0;
+            places.push((at + BINDING, info));
+        }
+    }
+    assert!(
+        places.len() > 50,
+        "the runtime stands in for more than that"
+    );
+    for (at, info) in places {
+        object[at] = info;
+    }
 }
 
 /// FNV-1a: a name for these bytes.

@@ -14,7 +14,7 @@ use crate::compiler::is_executable;
 use crate::error::{Error, Result};
 
 /// What the linked runtime is recognised by.
-pub const MARK: &str = "__deadheat_runtime";
+const MARK: &str = "__deadheat_runtime";
 
 /// A program that can be started.
 #[derive(Clone, Debug)]

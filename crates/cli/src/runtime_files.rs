@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::cache;
 use crate::error::{Error, Result};
 
-const ARCHIVE: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_ARCHIVE"));
+const OBJECT: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_OBJECT"));
 const SHARED: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_SHARED"));
 const EXPORTS: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_EXPORTS"));
 
-const ARCHIVE_NAME: &str = "libdeadheat_runtime.a";
+const OBJECT_NAME: &str = "deadheat_runtime.o";
 const SHARED_NAME: &str = "libdeadheat_runtime.so";
 const EXPORTS_NAME: &str = "exports.list";
 
@@ -54,9 +54,9 @@ impl RuntimeFiles {
         Ok(files)
     }
 
-    /// The archive that executables are linked with.
-    pub fn archive(&self) -> PathBuf {
-        self.folder.join(ARCHIVE_NAME)
+    /// The object that executables are linked with.
+    pub fn object(&self) -> PathBuf {
+        self.folder.join(OBJECT_NAME)
     }
 
     /// The list of symbols that executables export.
@@ -71,7 +71,7 @@ impl RuntimeFiles {
 
     fn complete(&self) -> Result<()> {
         let expected = [
-            (ARCHIVE_NAME, ARCHIVE),
+            (OBJECT_NAME, OBJECT),
             (SHARED_NAME, SHARED),
             (EXPORTS_NAME, EXPORTS),
         ];
@@ -99,7 +99,7 @@ fn unique() -> String {
 
 fn fill(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    std::fs::write(folder.join(ARCHIVE_NAME), ARCHIVE)?;
+    std::fs::write(folder.join(OBJECT_NAME), OBJECT)?;
     std::fs::write(folder.join(SHARED_NAME), SHARED)?;
     std::fs::write(folder.join(EXPORTS_NAME), EXPORTS)?;
     for name in TSAN_NAMES {
@@ -116,11 +116,11 @@ mod tests {
     fn it_is_unpacked_once_and_damage_is_found() {
         let cache = tempfile::tempdir().unwrap();
         let files = RuntimeFiles::extract_into(cache.path()).unwrap();
-        assert_eq!(std::fs::read(files.archive()).unwrap(), ARCHIVE);
+        assert_eq!(std::fs::read(files.object()).unwrap(), OBJECT);
         assert!(files.libraries().join("libtsan.so.2").exists());
-        let before = files.archive().metadata().unwrap().modified().unwrap();
+        let before = files.object().metadata().unwrap().modified().unwrap();
         RuntimeFiles::extract_into(cache.path()).unwrap();
-        let after = files.archive().metadata().unwrap().modified().unwrap();
+        let after = files.object().metadata().unwrap().modified().unwrap();
         assert_eq!(before, after);
 
         std::fs::write(files.exports(), "x").unwrap();

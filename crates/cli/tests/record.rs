@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 
 use deadheat_trace::file::TraceFile;
 use deadheat_trace::{Mode, Steps, verify};
+use deadheat_wire::FileHeader;
 use support::{Sandbox, compilers, printed, succeed};
 
 const THREADS: &str = r#"
@@ -314,8 +315,18 @@ fn damaged_recordings_are_read_as_far_as_they_go() {
         here.told(&mut here.deadheat(["trace", "stats", name]))
     };
     insta::assert_snapshot!("damaged_header", told("header.dht", &|b| b[20] ^= 1));
+    insta::assert_snapshot!("newer", told("newer.dht", &|b| make_newer(b)));
     insta::assert_snapshot!("only_a_magic", told("magic.dht", &|b| b.truncate(8)));
     insta::assert_snapshot!("no_magic", told("nomagic.dht", &|b| b[0] ^= 0x80));
+}
+
+/// Gives a recording the header of a version that is not known yet.
+fn make_newer(recording: &mut [u8]) {
+    let mut header = FileHeader::new(0, 0, 1);
+    header.version += 1;
+    for (at, word) in header.to_words().into_iter().enumerate() {
+        recording[8 * at..8 * at + 8].copy_from_slice(&word.to_le_bytes());
+    }
 }
 
 #[test]

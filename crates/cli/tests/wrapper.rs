@@ -189,8 +189,43 @@ int main(void) {
         assert!(!symbols(&here.path().join("libbump.so")).contains("__deadheat_runtime"));
         build(&["main.c", "-o", "main"]);
         assert_eq!(printed(&mut here.command("./main")), "1\n");
-        build(&["-O2", "main.c", "-s", "-Wl,--gc-sections", "-o", "stripped"]);
+        let strip = [
+            "-s",
+            "-Wl,--gc-sections",
+            "-Wl,--exclude-libs,ALL",
+            "-o",
+            "stripped",
+        ];
+        build(&[&["-O2", "main.c"], &strip[..]].concat());
         assert_eq!(printed(&mut here.command("./stripped")), "1\n");
+    }
+}
+
+#[test]
+fn a_programs_own_functions_go_before_ours() {
+    const OWN: &str = r#"
+#include <stddef.h>
+#include <stdio.h>
+static char pool[1 << 16];
+static size_t used;
+void *malloc(size_t size) { void *block = pool + used; used += (size + 15) & ~15ul; return block; }
+void free(void *block) {}
+int main(void) { char *block = malloc(8); printf("%d\n", block >= pool && block < pool + used); }
+"#;
+    for compiler in compilers() {
+        let here = Sandbox::new();
+        here.file("own.c", OWN);
+        let args = [
+            "cc",
+            "--compiler",
+            compiler,
+            "-fno-builtin",
+            "own.c",
+            "-o",
+            "own",
+        ];
+        succeed(&mut here.deadheat(args));
+        assert_eq!(printed(&mut here.command("./own")), "1\n", "{compiler}");
     }
 }
 

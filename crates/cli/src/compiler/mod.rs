@@ -58,7 +58,7 @@ pub fn command(language: Language, wish: &Wish, args: Vec<OsString>) -> Result<C
     let compiler = surroundings.choose(wish, language)?;
     let files = RuntimeFiles::extract()?;
     let parts = Parts {
-        archive: &files.archive(),
+        object: &files.object(),
         exports: &files.exports(),
         deadheat: &surroundings.deadheat,
     };

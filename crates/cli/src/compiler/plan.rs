@@ -30,8 +30,8 @@ pub enum Family {
 /// The files that a program is linked with, and who calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
-    /// The runtime, as an archive.
-    pub archive: &'a Path,
+    /// The runtime, as an object. (Not as an archive: `--exclude-libs` would hide it.)
+    pub object: &'a Path,
     /// The symbols that the executable has to export for it, as a linker's dynamic list.
     pub exports: &'a Path,
     /// The `deadheat` executable.
@@ -57,10 +57,7 @@ pub fn plan(family: Family, args: &[OsString], parts: Parts<'_>) -> Result<Vec<O
         compile_options(family, &line, parts, &mut out)?;
     }
     if line.makes_executable() {
-        // One symbol pulls in the whole runtime: it is one object in the archive. The others
-        // are the compiler's support functions, of which only those needed should come along.
-        out.push(format!("-Wl,-u,{}", crate::program::MARK).into());
-        out.push(parts.archive.into());
+        out.push(parts.object.into());
         out.push("-Xlinker".into());
         out.push(joined("--dynamic-list=", parts.exports));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 fn planned(family: Family, line: &str) -> Result<String> {
     let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
     let parts = Parts {
-        archive: Path::new("/rt/librt.a"),
+        object: Path::new("/rt/librt.o"),
         exports: Path::new("/rt/exports"),
         deadheat: Path::new("/bin/deadheat"),
     };
@@ -27,7 +27,7 @@ fn refused(family: Family, line: &str) -> String {
     planned(family, line).unwrap_err().to_string()
 }
 
-const RUNTIME: &str = "-Wl,-u,__deadheat_runtime /rt/librt.a -Xlinker --dynamic-list=/rt/exports";
+const RUNTIME: &str = "/rt/librt.o -Xlinker --dynamic-list=/rt/exports";
 const CLANG: &str = "-fsanitize=thread -fno-sanitize-link-runtime -fno-omit-frame-pointer \
      -fno-vectorize -fno-slp-vectorize -mllvm -tsan-instrument-read-before-write \
      --end-no-unused-arguments";
@@ -209,7 +209,7 @@ fn what_cannot_be_recorded_is_refused() {
 #[test]
 fn a_comma_in_our_path_is_said() {
     let parts = Parts {
-        archive: Path::new("a"),
+        object: Path::new("o"),
         exports: Path::new("e"),
         deadheat: Path::new("/a,b/deadheat"),
     };
