@@ -61,8 +61,48 @@ unsafe extern "C" fn quick_exit(code: c_int) -> usize {
     unsafe { real::quick_exit(code) }
 }
 
+/// `execl` and its like take any number of arguments: they are left where they are, and the
+/// real function is jumped to.
+macro_rules! before_jump_to_real {
+    ($($name:ident => $address:path;)*) => { $(
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        #[unsafe(naked)]
+        #[allow(dead_code)]
+        unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                "push rax",
+                "call {before}",
+                "call {address}",
+                "mov r11, rax",
+                "pop rax",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "jmp r11",
+                before = sym before_exec,
+                address = sym $address,
+            )
+        }
+    )* };
+}
+
+before_jump_to_real! {
+    execl => real::address_of_execl;
+    execlp => real::address_of_execlp;
+    execle => real::address_of_execle;
+}
+
 /// Writes everything out: if the call succeeds this program is no more.
-fn before_exec() {
+extern "C" fn before_exec() {
     record::close("the program executed another", false);
 }
 

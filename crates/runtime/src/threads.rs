@@ -12,7 +12,7 @@ use crate::local::{Frame, Inside, Local, NO_FILTER, local};
 use crate::record::{self, Mode, Stream, event, facts};
 use crate::serial::{self, Task};
 use crate::sys::{self, Spin};
-use crate::{memory, message};
+use crate::{intercept, memory, message};
 
 /// Entries of a thread's filter; a power of two.
 pub const FILTER_ENTRIES: usize = 128 * 1024;
@@ -183,6 +183,7 @@ fn adopt() -> bool {
     // SAFETY: a fresh record.
     facts::thread(unsafe { (*thread).id }, meta::NO_THREAD, 0);
     attach(thread, Mode::Parallel);
+    intercept::thread::set_exit_key();
     event::thread_begin(0);
     true
 }
@@ -209,6 +210,7 @@ pub fn attach_first(mode: Mode) {
     let thread = unsafe { (*local()).thread };
     if !thread.is_null() {
         attach(thread, mode);
+        intercept::thread::set_exit_key();
         event::thread_begin(0);
     }
 }

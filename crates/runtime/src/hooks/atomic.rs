@@ -115,16 +115,17 @@ impl Cell for Atomic128 {
         let (mut low, mut high) = (old as u64, (old >> 64) as u64);
         let done: u8;
         // SAFETY: the cell is 16 bytes, aligned as the instruction demands (the program's own
-        // code would fault otherwise); rbx is reserved by the compiler, so it is swapped by hand.
+        // code would fault otherwise); rbx cannot be named as an operand, so it is swapped by hand, and the
+        // others are named so that none of them is rbx.
         unsafe {
             core::arch::asm!(
-                "xchg {new_low}, rbx",
-                "lock cmpxchg16b [{cell}]",
-                "mov rbx, {new_low}",
-                "sete {done}",
-                cell = in(reg) self.0.get(),
-                new_low = inout(reg) new as u64 => _,
-                done = out(reg_byte) done,
+                "xchg rsi, rbx",
+                "lock cmpxchg16b [rdi]",
+                "mov rbx, rsi",
+                "sete r8b",
+                in("rdi") self.0.get(),
+                inout("rsi") new as u64 => _,
+                out("r8b") done,
                 inout("rax") low,
                 inout("rdx") high,
                 in("rcx") (new >> 64) as u64,

@@ -213,3 +213,23 @@ pub unsafe fn c_string<'a>(text: *const c_char) -> &'a [u8] {
     // SAFETY: as the caller says.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
+
+/// Functions that answer where a real function is, for those that are jumped to.
+macro_rules! real_addresses {
+    ($($name:ident $function:literal;)*) => { $(
+        #[doc = concat!("Where the real `", $function, "` is.")]
+        pub extern "C" fn $name() -> usize {
+            static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+            match ADDRESS.load(Ordering::Relaxed) {
+                0 => find(&ADDRESS, concat!($function, "\0"), "\0"),
+                address => address,
+            }
+        }
+    )* };
+}
+
+real_addresses! {
+    address_of_execl "execl";
+    address_of_execlp "execlp";
+    address_of_execle "execle";
+}

@@ -55,7 +55,6 @@ pub(super) unsafe extern "C" fn create(
     }
     // SAFETY: the page is ours; the record is fresh, and this thread is known.
     let result = unsafe {
-        let inside = Inside::enter();
         let start: *mut Start = memory::pages(1);
         if start.is_null() {
             return libc::EAGAIN;
@@ -64,7 +63,6 @@ pub(super) unsafe extern "C" fn create(
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
         Sync::new(Op::Fork, (*thread).id as usize, pc).record();
-        arm_exit_key();
         let result = real::pthread_create(handle, attr, thread_main, start.cast());
         if result == 0 {
             // A detached thread may be gone: its handle means nothing then.
@@ -83,9 +81,11 @@ pub(super) unsafe extern "C" fn create(
             threads::drop_claim(thread);
         }
         threads::drop_claim(thread);
-        drop(inside);
         result
     };
+    if result == 0 {
+        event::range(true, handle as usize, size_of::<libc::pthread_t>(), pc);
+    }
     if serial && result == 0 {
         serial::point();
     }
@@ -129,7 +129,8 @@ static EXIT_KEY: AtomicU32 = AtomicU32::new(0);
 static KEY_STATE: AtomicU32 = AtomicU32::new(0);
 const ROUNDS: usize = 4;
 
-fn arm_exit_key() {
+/// Makes the key, before any thread can end.
+pub fn arm_exit_key() {
     if KEY_STATE.swap(1, Ordering::AcqRel) == 0 {
         let mut key = 0;
         // SAFETY: a place for the key, and a destructor of the right type.
@@ -138,7 +139,8 @@ fn arm_exit_key() {
     }
 }
 
-fn set_exit_key() {
+/// Makes the running thread's end known.
+pub fn set_exit_key() {
     // SAFETY: the key was created before any thread.
     unsafe { libc::pthread_setspecific(EXIT_KEY.load(Ordering::Acquire), ROUNDS as *const c_void) };
 }

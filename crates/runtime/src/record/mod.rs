@@ -74,6 +74,7 @@ fn begin(path: &'static [u8]) {
         serial::start();
     }
     facts::modules();
+    intercept::thread::arm_exit_key();
     MODE.store(wanted as u32, Ordering::Release);
     threads::attach_first(wanted);
 }

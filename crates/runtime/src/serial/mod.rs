@@ -267,8 +267,8 @@ pub fn finish(thread: *mut Thread) {
     }
 }
 
-/// Before `pthread_exit`: the first thread lets all others end, for its kernel thread must
-/// not end before them.
+/// Before `pthread_exit`: a thread that did not start from our `pthread_create` ends on its own
+/// kernel thread from the very beginning; it keeps the turn.
 pub fn before_exit() {
     if off() {
         return;
@@ -276,10 +276,7 @@ pub fn before_exit() {
     with_turn(|me| {
         turn_holder().log.settle();
         if id(me) == 0 {
-            while turn_holder().others() > 0 {
-                block(me, scheduler::SOMEBODY_ENDED, Limit::None, false);
-            }
-            turn::go_home_for_good(me);
+            turn::go_home_with_turn(me);
         }
     });
 }

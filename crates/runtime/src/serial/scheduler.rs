@@ -22,8 +22,6 @@ const TIMEOUT_STEPS: u64 = 1_000_000;
 /// How many accesses a thread may make in a row where only synchronisation gives others a chance:
 /// it may be spinning.
 const PATIENCE: u64 = 1_000_000;
-/// What the first thread waits for when it is done before others.
-pub const SOMEBODY_ENDED: usize = 1;
 /// What sleepers wait for.
 pub const ASLEEP: usize = 2;
 
@@ -224,13 +222,7 @@ impl Scheduler {
         self.tasks.copy_within(index + 1..self.count, index);
         self.count -= 1;
         self.wake(thread as usize, usize::MAX);
-        self.wake(SOMEBODY_ENDED, usize::MAX);
         self.look_again(); // A robust mutex may have lost its owner.
-    }
-
-    /// How many threads there are besides the running one.
-    pub fn others(&self) -> usize {
-        self.count - 1
     }
 
     /// A step of the running thread: who goes first.
@@ -240,6 +232,9 @@ impl Scheduler {
             self.slice -= 1;
             if self.slice > 0 {
                 return me;
+            }
+            if let Some(policy) = &mut self.policy {
+                policy.get().used_up();
             }
         }
         self.collect();
@@ -314,12 +309,12 @@ impl Scheduler {
     }
 
     /// Who runs next, now that the running thread cannot; waits if need be. `None` if that
-    /// takes waiting and the caller cannot wait here.
+    /// takes waiting and the caller cannot wait here, or if nobody is left.
     pub fn next(&mut self, can_wait: bool) -> Option<*mut Thread> {
         let mut looked_again = false;
         loop {
             let arrivals = turn::arrivals();
-            if self.count == 0 && !can_wait {
+            if self.count == 0 {
                 return None;
             }
             self.collect();
@@ -329,7 +324,7 @@ impl Scheduler {
             if self.pass_time() {
                 continue;
             }
-            if self.away > 0 || self.count == 0 {
+            if self.away > 0 {
                 if !can_wait {
                     return None;
                 }

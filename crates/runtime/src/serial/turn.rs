@@ -92,9 +92,17 @@ extern "C" fn carrier(_: *mut c_void) -> *mut c_void {
             CURRENT.store(next, Ordering::Release);
             context::switch(CARRIER.0.get(), &raw const (*next).task.context);
             after_switch();
+            loop {
+                let seen = arrivals();
+                if CURRENT.load(Ordering::Acquire).is_null() {
+                    break;
+                }
+                wait_for_arrivals(seen);
+            }
             next = match scheduler().next(true) {
                 Some(next) => next,
-                None => core::hint::unreachable_unchecked(),
+                // As glibc does when a program's last thread ends.
+                None => libc::exit(0),
             };
         }
     }
@@ -339,19 +347,26 @@ pub unsafe fn arrive_as_new(me: *mut Thread) {
 /// # Safety
 /// The caller has the turn and was counted out.
 pub unsafe fn leave_for_good(me: *mut Thread) {
-    FOR_GOOD.store(u32::from(is_green()), Ordering::Release);
     // SAFETY: as the caller says.
-    unsafe { put_down(me) };
+    unsafe {
+        if is_green() && sys::gettid() == (*me).tid.load(Ordering::Relaxed) as i32 {
+            // At home already: the carrier picks up the turn.
+            CURRENT.store(core::ptr::null_mut(), Ordering::Release);
+            ARRIVALS.fetch_add(1, Ordering::AcqRel);
+            sys::futex_wake(&ARRIVALS, u32::MAX >> 1);
+            return;
+        }
+        FOR_GOOD.store(u32::from(is_green()), Ordering::Release);
+        put_down(me);
+    }
 }
 
-/// The first thread is the last one: it goes on at home, and keeps the turn.
-pub fn go_home_for_good(me: *mut Thread) {
-    if !is_green() {
-        return;
+/// The first thread ends by `pthread_exit`, which ends the kernel thread: so it goes home for
+/// that, and keeps the turn until its end.
+pub fn go_home_with_turn(me: *mut Thread) {
+    if is_green() {
+        GOES_HOME.store(me, Ordering::Release);
+        // SAFETY: the carrier wakes home and waits until nobody has the turn.
+        unsafe { context::switch(&raw mut (*me).task.context, CARRIER.0.get()) };
     }
-    GOES_HOME.store(me, Ordering::Release);
-    // SAFETY: nobody else can run; the carrier wakes home and then waits for ever.
-    unsafe { scheduler().leave(me) };
-    // SAFETY: as above.
-    unsafe { context::switch(&raw mut (*me).task.context, CARRIER.0.get()) };
 }

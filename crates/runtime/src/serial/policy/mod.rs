@@ -25,7 +25,10 @@ pub trait Policy {
         0
     }
 
-    /// The running thread said that it has nothing to do, or ran for very long.
+    /// The running thread has come to the end of its slice.
+    fn used_up(&mut self) {}
+
+    /// The running thread said that it has nothing to do.
     fn yielded(&mut self, thread: Candidate) {
         let _ = thread;
     }
@@ -73,7 +76,7 @@ impl Chosen {
         match policy {
             1 => Chosen::Pct(pct::Pct::new(seed, depth, length)),
             2 => Chosen::RoundRobin(round_robin::RoundRobin),
-            3 => Chosen::RunToBlock(run_to_block::RunToBlock),
+            3 => Chosen::RunToBlock(run_to_block::RunToBlock::default()),
             _ => Chosen::Random(random::RandomWalk::new(seed)),
         }
     }

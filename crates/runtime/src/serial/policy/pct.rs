@@ -14,6 +14,8 @@ use super::{Candidate, Policy, Random};
 const MOST: usize = 32;
 /// Accesses between two decisions.
 const SLICE: u64 = 4;
+/// Decisions in a row for one thread after which it counts as spinning.
+const PATIENCE: u64 = 10_000;
 
 /// The policy.
 pub struct Pct {
@@ -22,6 +24,9 @@ pub struct Pct {
     changes: [u64; MOST],
     /// The next priority below all others.
     lowest: u64,
+    /// The last choice, and how often in a row.
+    last: Candidate,
+    kept: u64,
 }
 
 impl Pct {
@@ -32,7 +37,7 @@ impl Pct {
         for change in changes.iter_mut().take(depth.saturating_sub(1) as usize) {
             *change = random.below(length.max(1));
         }
-        Pct { random, step: 0, changes, lowest: 1 << 32 }
+        Pct { random, step: 0, changes, lowest: 1 << 32, last: core::ptr::null_mut(), kept: 0 }
     }
 
     fn demote(&mut self, thread: Candidate) {
@@ -54,12 +59,16 @@ impl Policy for Pct {
         }
         self.step += 1;
         if let Some(current) = current
-            && self.changes.contains(&self.step)
+            && (self.changes.contains(&self.step) || self.kept >= PATIENCE)
         {
             self.demote(ready[current]);
         }
         // SAFETY: as in `demote`.
-        (0..ready.len()).max_by_key(|index| unsafe { (*ready[*index]).task.priority }).unwrap_or(0)
+        let priority = |index: &usize| unsafe { (*ready[*index]).task.priority };
+        let chosen = (0..ready.len()).max_by_key(priority).unwrap_or(0);
+        self.kept = if ready[chosen] == self.last { self.kept + 1 } else { 0 };
+        self.last = ready[chosen];
+        chosen
     }
 
     fn slice(&mut self) -> u64 {

@@ -1,22 +1,36 @@
 //! No switch unless the running thread cannot go on: the fewest switches, the plainest trace.
 
+use super::round_robin::RoundRobin;
 use super::{Candidate, Policy};
 
-/// Accesses after which a thread that only spins lets others go first.
-const PATIENCE: u64 = 1_000_000;
+/// Accesses, and decisions, after which a thread that only spins lets others go first.
+const ACCESSES: u64 = 1_000_000;
+const DECISIONS: u64 = 100_000;
 
 /// The policy.
-pub struct RunToBlock;
+#[derive(Default)]
+pub struct RunToBlock {
+    /// Decisions in favour of the running thread, one after the other.
+    kept: u64,
+}
 
 impl Policy for RunToBlock {
     fn next(&mut self, ready: &[Candidate], current: Option<usize>) -> usize {
-        current.unwrap_or_else(|| {
-            // SAFETY: candidates are records of live threads.
-            (0..ready.len()).min_by_key(|index| unsafe { (*ready[*index]).id }).unwrap_or(0)
-        })
+        self.kept += 1;
+        match current {
+            Some(current) if self.kept < DECISIONS => current,
+            _ => {
+                self.kept = 0;
+                RoundRobin.next(ready, current)
+            }
+        }
     }
 
     fn slice(&mut self) -> u64 {
-        PATIENCE
+        ACCESSES
+    }
+
+    fn used_up(&mut self) {
+        self.kept = DECISIONS;
     }
 }
