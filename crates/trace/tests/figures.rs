@@ -76,6 +76,22 @@ fn statistics_for_people() {
 }
 
 #[test]
+fn a_lock_taken_twice_is_held_until_given_back_twice() {
+    let held = |text: &str| {
+        let trace = text::parse(text).unwrap();
+        stats::of(&mut trace.stream()).unwrap().max_locks_held
+    };
+    assert_eq!(
+        held("T0|acq(m)|1\nT0|acq(m)|2\nT0|rel(m)|3\nT0|acq(n)|4\n"),
+        2
+    );
+    assert_eq!(
+        held("T0|acq(m)|1\nT0|rel(m)|3\nT0|acq(n)|4\nT1|acq(m)|5\n"),
+        1
+    );
+}
+
+#[test]
 fn statistics_for_scripts() {
     let trace = text::parse("T0|fork(T1)|1\nT0|w(x)|2\nT1|r(x)|3\nT1|acq(m)|4\n").unwrap();
     let stats = stats::of(&mut trace.stream()).unwrap();

@@ -69,7 +69,7 @@ proptest! {
     }
 }
 
-/// Accesses around a page's end, with values that differ in few bytes.
+/// Accesses around the ends of a page and of 64 bytes, with values that differ in few bytes.
 fn access() -> impl Strategy<Value = Step> {
     let value = || proptest::option::of(select(vec![0, 1, 0x0101_0101_0101_0101, u64::MAX]));
     let sizes = vec![1u64, 2, 3, 4, 8, 8, 16, 40];
@@ -87,7 +87,7 @@ fn access() -> impl Strategy<Value = Step> {
     ];
     (
         select(ops),
-        0xFF0u64..0x1010,
+        prop_oneof![0xFB4u64..0xFC4, 0xFF4u64..0x1004],
         select(sizes),
         value(),
         value(),

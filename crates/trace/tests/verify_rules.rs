@@ -287,3 +287,13 @@ fn repaired_reads_are_explained() {
     let report = verify::verify(&mut repaired.stream()).unwrap();
     assert_eq!(report.mismatches, 0);
 }
+
+#[test]
+fn all_are_counted_and_the_first_kept() {
+    let frees = (0..300).map(|i| format!("T0|free({:#x})|1\n", 0x1000 + i * 16));
+    let text: String = frees.chain(["T0|rel(m)|2\n".to_owned()]).collect();
+    let (report, said) = report(&text);
+    assert_eq!((report.warnings, report.errors), (300, 1));
+    assert_eq!(said.len(), 101);
+    assert_eq!(said[100], "#300 at 2: T0 releases m, which nobody holds");
+}

@@ -24,7 +24,6 @@ pub struct ParseError {
     /// The character in the line, counted from 1.
     pub column: usize,
     /// What is wrong there.
-    #[source]
     pub problem: Problem,
 }
 
@@ -125,7 +124,7 @@ pub enum Problem {
     },
     /// The file cannot be read.
     #[error("cannot read on: {0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
 }
 
 /// A problem and the byte of the line that it is at; the reader adds the line.

@@ -48,7 +48,7 @@ use crate::{EventIndex, Mode, Op, Pc, Step, Steps, Tables, ThreadId};
 pub struct Options {
     /// Compare what is read with what was written, in serial traces.
     pub values: bool,
-    /// How many violations, and how many mismatches, to keep in the report; all are counted.
+    /// How many errors, warnings and mismatches each to keep in the report; all are counted.
     pub keep: usize,
 }
 
@@ -116,7 +116,7 @@ pub struct Found<'a> {
 /// # Ok::<(), deadheat_trace::text::ParseError>(())
 /// ```
 pub struct Verifier {
-    /// How many violations, and how many mismatches, to keep.
+    /// How many errors, warnings and mismatches each to keep.
     keep: usize,
     values: bool,
     threads: Threads,
@@ -235,11 +235,13 @@ impl Verifier {
 
     #[cold]
     fn violation(&mut self, violation: Violation) {
-        match violation.rule.severity() {
-            Severity::Error => self.report.errors += 1,
-            Severity::Warning => self.report.warnings += 1,
-        }
-        if self.report.violations.len() < self.keep {
+        let count = match violation.rule.severity() {
+            Severity::Error => &mut self.report.errors,
+            Severity::Warning => &mut self.report.warnings,
+        };
+        *count += 1;
+        // Each for itself: many warnings do not push out an error.
+        if *count <= self.keep as u64 {
             self.report.violations.push(violation);
         }
     }

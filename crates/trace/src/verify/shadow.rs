@@ -270,6 +270,16 @@ mod tests {
     }
 
     #[test]
+    fn forgotten_pages_are_used_again_by_one_only() {
+        let mut shadow = Shadow::new();
+        shadow.write(0x1000, 8, 1);
+        shadow.forget(0x1000, 0x1000);
+        shadow.write(0x2000, 8, 2);
+        assert_eq!(shadow.read(0x1000, 8, 3), None);
+        assert_eq!(shadow.read(0x2000, 8, 2), None);
+    }
+
+    #[test]
     fn large_ranges_are_forgotten() {
         let mut shadow = Shadow::new();
         for page in 0..40u64 {
