@@ -64,6 +64,9 @@ options! {
     LENGTH = "length", [], 10_000, "policy pct: about how many steps the program takes";
     WATCHDOG = "watchdog", [], 5,
         "serial: seconds without a step after which another thread gets the turn; 0: never";
+    CLOCK = "clock", ["virtual", "real"], 0,
+        "serial: whether the program sees a time that is the same in every run, or the real one";
+    EPOCH = "epoch", [], 1_800_000_000, "serial: the date at the program's start, in seconds since 1970";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 

@@ -4,7 +4,8 @@
 use core::ffi::{c_int, c_void};
 
 use super::{condition, lock, once, thread};
-use crate::hooks::trampoline;
+use crate::hooks::{caller, trampoline};
+use crate::record::event;
 
 trampoline! {
     "thrd_create" => thrd_create;
@@ -57,10 +58,12 @@ unsafe extern "C" fn thrd_create(
 }
 
 unsafe extern "C" fn thrd_join(handle: libc::pthread_t, result: *mut c_int) -> c_int {
+    let pc = caller();
     let mut value = core::ptr::null_mut();
     let error = unsafe { thread::join(handle, &mut value) };
     if error == 0 && !result.is_null() {
         unsafe { *result = value as usize as c_int };
+        event::range(true, result as usize, size_of::<c_int>(), pc);
     }
     answer(error)
 }

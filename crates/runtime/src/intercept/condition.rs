@@ -118,7 +118,7 @@ pub(super) unsafe extern "C" fn cond_timedwait(
     time: usize,
 ) -> c_int {
     // SAFETY: see `cond_init`.
-    wait(condition, lock, caller(), Limit::Some, || unsafe {
+    wait(condition, lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
         real::pthread_cond_timedwait(condition, lock, time)
     })
 }
@@ -130,7 +130,7 @@ unsafe extern "C" fn cond_clockwait(
     time: usize,
 ) -> c_int {
     // SAFETY: see `cond_init`.
-    wait(condition, lock, caller(), Limit::Some, || unsafe {
+    wait(condition, lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
         real::pthread_cond_clockwait(condition, lock, clock, time)
     })
 }

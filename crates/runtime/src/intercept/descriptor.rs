@@ -7,6 +7,7 @@
 //! In a serial recording a call that would block gives up the turn for as long as it takes.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_wire::Op;
 
@@ -48,18 +49,32 @@ trampoline! {
     "sigsuspend" => sigsuspend;
 }
 
+/// Inodes of the channels seen so far, in the order of their first use: the same in every serial
+/// run, which the inodes themselves are not.
+const MOST_CHANNELS: usize = 480;
+static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST_CHANNELS];
+
 /// A number for the channel behind a descriptor, in the page that no object lies in.
 fn channel(fd: c_int) -> usize {
-    const SOCKETS: usize = 8;
-    let mut status: libc::stat = unsafe { core::mem::zeroed() }; // SAFETY: plain numbers.
-    if sys::call(libc::SYS_fstat, [fd as usize, &raw mut status as usize, 0, 0, 0, 0]) < 0 {
+    const SOCKETS: usize = 64;
+    // SAFETY: plain numbers.
+    let mut status: libc::stat = unsafe { core::mem::zeroed() };
+    if sys::call(libc::SYS_fstat, [fd as usize, &raw mut status as usize, 0, 0, 0, 0]) < 0
+        || status.st_mode & libc::S_IFMT == libc::S_IFSOCK
+    {
         return SOCKETS;
     }
-    if status.st_mode & libc::S_IFMT == libc::S_IFSOCK {
-        return SOCKETS;
+    let inode = status.st_ino ^ status.st_dev << 40 | 1 << 63;
+    for (index, known) in CHANNELS.iter().enumerate() {
+        let found = match known.compare_exchange(0, inode, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => inode,
+            Err(found) => found,
+        };
+        if found == inode {
+            return SOCKETS + 8 * (index + 1);
+        }
     }
-    let mixed = (status.st_ino ^ status.st_dev << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    SOCKETS + 8 * (1 + (mixed >> 56) as usize)
+    SOCKETS // More than there is room for: all the others are one channel, too.
 }
 
 /// Whether the call would return at once.
@@ -81,7 +96,13 @@ fn blocking<R>(real: impl FnOnce() -> R) -> R {
 fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
     if threads::visible() && mode() == Mode::Serial {
         serial::point();
-        if is_ready(fd, events) { real() } else { serial::away(real) }
+        // As long as others can run, one of them may be the other end.
+        while !is_ready(fd, events) {
+            if !serial::wait_for_channel(channel(fd)) {
+                return serial::away(real);
+            }
+        }
+        real()
     } else {
         real()
     }
@@ -93,6 +114,10 @@ fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> i
     if result >= 0 {
         event::sync(Op::Receive, channel(fd), pc);
         event::range(true, written[0], written[1].min(result as usize), pc);
+        if threads::visible() {
+            // Whoever waits to write may have room now.
+            serial::wake(channel(fd), usize::MAX);
+        }
     }
     result
 }
@@ -103,7 +128,11 @@ fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize)
     if threads::visible() {
         Sync::new(Op::Send, channel(fd), pc).record();
     }
-    on_descriptor(fd, libc::POLLOUT, real)
+    let result = on_descriptor(fd, libc::POLLOUT, real);
+    if threads::visible() {
+        serial::wake(channel(fd), usize::MAX);
+    }
+    result
 }
 
 // SAFETY of all calls below: the arguments are the program's own, for this very function.

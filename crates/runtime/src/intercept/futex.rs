@@ -57,7 +57,15 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
                 return -(libc::EAGAIN as isize);
             }
             Sync::new(Op::FutexWait, word, pc).record();
-            let limit = if timeout == 0 { Limit::None } else { Limit::Some };
+            let absolute = operation as i32 & libc::FUTEX_CMD_MASK == libc::FUTEX_WAIT_BITSET;
+            let realtime = operation as i32 & libc::FUTEX_CLOCK_REALTIME != 0;
+            let clock = if realtime { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+            // SAFETY: the program's timeout, as for the kernel.
+            let limit = match timeout {
+                0 => Limit::None,
+                time if absolute => unsafe { Limit::until(clock, time) },
+                time => Limit::After(unsafe { serial::nanoseconds(time) }),
+            };
             let waited = serial::wait(word, limit);
             Sync::new(Op::FutexWoken, word, pc).record();
             if waited == Waited::TimedOut { -(libc::ETIMEDOUT as isize) } else { 0 }

@@ -124,12 +124,14 @@ pub(super) unsafe extern "C" fn mutex_lock(lock: usize) -> c_int {
 
 pub(super) unsafe extern "C" fn mutex_timedlock(lock: usize, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_mutex(lock, caller(), Limit::Some, || unsafe { real::pthread_mutex_timedlock(lock, time) })
+    take_mutex(lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
+        real::pthread_mutex_timedlock(lock, time)
+    })
 }
 
 unsafe extern "C" fn mutex_clocklock(lock: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_mutex(lock, caller(), Limit::Some, || unsafe {
+    take_mutex(lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
         real::pthread_mutex_clocklock(lock, clock, time)
     })
 }
@@ -195,14 +197,14 @@ unsafe extern "C" fn rwlock_rdlock(lock: usize) -> c_int {
 
 unsafe extern "C" fn rwlock_timedrdlock(lock: usize, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_read(lock, caller(), Limit::Some, || unsafe {
+    take_read(lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
         real::pthread_rwlock_timedrdlock(lock, time)
     })
 }
 
 unsafe extern "C" fn rwlock_clockrdlock(lock: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_read(lock, caller(), Limit::Some, || unsafe {
+    take_read(lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
         real::pthread_rwlock_clockrdlock(lock, clock, time)
     })
 }
@@ -219,14 +221,14 @@ unsafe extern "C" fn rwlock_wrlock(lock: usize) -> c_int {
 
 unsafe extern "C" fn rwlock_timedwrlock(lock: usize, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_write(lock, caller(), Limit::Some, || unsafe {
+    take_write(lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
         real::pthread_rwlock_timedwrlock(lock, time)
     })
 }
 
 unsafe extern "C" fn rwlock_clockwrlock(lock: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_write(lock, caller(), Limit::Some, || unsafe {
+    take_write(lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
         real::pthread_rwlock_clockwrlock(lock, clock, time)
     })
 }

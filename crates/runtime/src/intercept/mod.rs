@@ -10,10 +10,12 @@
 
 mod barrier;
 mod c11;
+mod clock;
 mod condition;
 mod descriptor;
 mod futex;
 mod heap;
+mod libatomic;
 mod lock;
 mod once;
 pub mod real;

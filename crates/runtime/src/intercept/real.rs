@@ -181,6 +181,10 @@ real_functions! {
     usleep(microseconds: u32) -> c_int;
     nanosleep(time: usize, rest: usize) -> c_int;
     clock_nanosleep(clock: c_int, flags: c_int, time: usize, rest: usize) -> c_int;
+    clock_gettime(clock: c_int, place: usize) -> c_int;
+    gettimeofday(place: usize, zone: usize) -> c_int;
+    time(place: usize) -> libc::time_t;
+    timespec_get(place: usize, base: c_int) -> c_int;
     sched_yield() -> c_int;
     gettid() -> c_int;
     fork() -> c_int;

@@ -85,12 +85,12 @@ unsafe extern "C" fn sem_wait(semaphore: usize) -> c_int {
 
 unsafe extern "C" fn sem_timedwait(semaphore: usize, time: usize) -> c_int {
     // SAFETY: see `sem_init`.
-    take(semaphore, caller(), Limit::Some, || unsafe { real::sem_timedwait(semaphore, time) })
+    take(semaphore, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe { real::sem_timedwait(semaphore, time) })
 }
 
 unsafe extern "C" fn sem_clockwait(semaphore: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `sem_init`.
-    take(semaphore, caller(), Limit::Some, || unsafe {
+    take(semaphore, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
         real::sem_clockwait(semaphore, clock, time)
     })
 }

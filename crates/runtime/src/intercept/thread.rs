@@ -175,7 +175,12 @@ fn joined(thread: *mut Thread, pc: usize) {
 }
 
 /// Joins: in a serial recording the scheduler waits, and the C library only collects.
-fn join_with(handle: libc::pthread_t, pc: usize, block: impl FnOnce() -> c_int) -> c_int {
+fn join_with(
+    handle: libc::pthread_t,
+    place: *mut *mut c_void,
+    pc: usize,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
     let thread = threads::by_handle(handle as usize);
     if threads::visible() && mode() == Mode::Serial && !thread.is_null() {
         serial::point();
@@ -189,6 +194,9 @@ fn join_with(handle: libc::pthread_t, pc: usize, block: impl FnOnce() -> c_int) 
     let result = block();
     if result == 0 {
         joined(thread, pc);
+        if !place.is_null() {
+            event::range(true, place as usize, size_of::<usize>(), pc);
+        }
     }
     result
 }
@@ -198,7 +206,7 @@ pub(super) unsafe extern "C" fn join(
     result: *mut *mut c_void,
 ) -> c_int {
     // SAFETY: see `create`.
-    join_with(handle, caller(), || unsafe { real::pthread_join(handle, result) })
+    join_with(handle, result, caller(), || unsafe { real::pthread_join(handle, result) })
 }
 
 unsafe extern "C" fn timedjoin(
@@ -207,7 +215,7 @@ unsafe extern "C" fn timedjoin(
     time: *const libc::timespec,
 ) -> c_int {
     // SAFETY: see `create`.
-    join_with(handle, caller(), || unsafe { real::pthread_timedjoin_np(handle, result, time) })
+    join_with(handle, result, caller(), || unsafe { real::pthread_timedjoin_np(handle, result, time) })
 }
 
 unsafe extern "C" fn clockjoin(
@@ -217,7 +225,7 @@ unsafe extern "C" fn clockjoin(
     time: *const libc::timespec,
 ) -> c_int {
     // SAFETY: see `create`.
-    join_with(handle, caller(), || unsafe {
+    join_with(handle, result, caller(), || unsafe {
         real::pthread_clockjoin_np(handle, result, clock, time)
     })
 }

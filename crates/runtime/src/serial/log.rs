@@ -24,6 +24,8 @@ pub struct Log {
     /// The thread of the last event.
     thread: u32,
     deferred: Deferred,
+    /// How many events there were.
+    pub events: u64,
 }
 
 impl Log {
@@ -34,6 +36,7 @@ impl Log {
             stream: Stream::none(),
             thread: 0,
             deferred: Deferred::None,
+            events: 0,
         }
     }
 
@@ -51,6 +54,7 @@ impl Log {
 
     /// Makes room for a record with this many further words, and says whose it is.
     fn room(&mut self, thread: u32, further: usize) -> bool {
+        self.events += 1;
         let left = (self.cursor.end as usize).saturating_sub(self.cursor.cur as usize) / 8;
         if !self.cursor.has_room() || left <= further {
             self.stream.flush(&mut self.cursor, self.thread);

@@ -28,13 +28,55 @@ use crate::record::event::Sync;
 use crate::record::{Mode, mode};
 use crate::threads::{self, Thread};
 
-/// Whether a wait may end by time. In a serial recording time is counted in steps.
+/// Whether a wait may end by time. In a serial recording time is counted in steps, see [`now`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// It may not.
     None,
-    /// It may, if nothing else can happen.
-    Some,
+    /// It may, after so many nanoseconds.
+    After(u64),
+}
+
+impl Limit {
+    /// Until the clock shows this time.
+    ///
+    /// # Safety
+    /// `time` points to a `timespec` of the program.
+    pub unsafe fn until(clock: i32, time: usize) -> Self {
+        // SAFETY: as the caller says.
+        let wanted = unsafe { nanoseconds(time) };
+        Limit::After(now(clock).map_or(0, |now| wanted.saturating_sub(now)))
+    }
+}
+
+/// A `timespec` of the program in nanoseconds.
+///
+/// # Safety
+/// `time` points to one.
+pub unsafe fn nanoseconds(time: usize) -> u64 {
+    // SAFETY: as the caller says.
+    let time = unsafe { (time as *const libc::timespec).read_unaligned() };
+    (time.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64)
+}
+
+/// The time that a program sees in a serial recording: it starts the same every time, each step
+/// takes a microsecond, and when all threads wait for time it jumps. `None` in a parallel one,
+/// or if the program is to see the real time.
+pub fn now(clock: i32) -> Option<u64> {
+    const MICROSECOND: u64 = 1000;
+    const SECOND: u64 = 1_000_000_000;
+    const STARTED_FOR: u64 = 1000 * SECOND;
+    if off() || options::CLOCK.get() != 0 || !threads::visible() {
+        return None;
+    }
+    let passed = with_turn(|_| turn_holder().time()) * MICROSECOND;
+    Some(match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
+            options::EPOCH.get() * SECOND + passed
+        }
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => passed,
+        _ => STARTED_FOR + passed,
+    })
 }
 
 /// Starts the scheduler with the running thread as the only one.
@@ -172,6 +214,12 @@ pub fn wait_to_retry(object: usize, limit: Limit) -> Waited {
     with_turn(|me| block(me, object, limit, true))
 }
 
+/// Waits until something may have happened on a channel; false if only the world outside can
+/// make it happen.
+pub fn wait_for_channel(channel: usize) -> bool {
+    with_turn(|me| block(me, channel, Limit::None, true)) != Waited::Idle
+}
+
 /// Wakes up to `count` of those who wait for `object`; how many.
 pub fn wake(object: usize, count: usize) -> usize {
     if off() { 0 } else { with_turn(|_| turn_holder().wake(object, count)) }
@@ -209,12 +257,12 @@ pub fn yield_turn() -> bool {
 }
 
 /// A sleep: lets others go first for a while; false in a parallel recording.
-pub fn sleep() -> bool {
+pub fn sleep(nanoseconds: u64) -> bool {
     if off() {
         return false;
     }
     let asleep = scheduler::ASLEEP;
-    if with_turn(|me| block(me, asleep, Limit::Some, false)) == Waited::Cancelled {
+    if with_turn(|me| block(me, asleep, Limit::After(nanoseconds), false)) == Waited::Cancelled {
         // SAFETY: sleeping is a cancellation point.
         unsafe { crate::intercept::real::pthread_testcancel() };
     }

@@ -16,9 +16,8 @@ use crate::{message, options, record, sys};
 
 /// The most threads that may exist at one time.
 const MOST: usize = 16 * 1024;
-/// How many steps a sleep takes while others run, and a wait that may end by time.
-const SLEEP_STEPS: u64 = 10_000;
-const TIMEOUT_STEPS: u64 = 1_000_000;
+/// How much time a step takes.
+const STEP_NANOSECONDS: u64 = 1000;
 /// How many accesses a thread may make in a row where only synchronisation gives others a chance:
 /// it may be spinning.
 const PATIENCE: u64 = 1_000_000;
@@ -34,6 +33,8 @@ pub enum Waited {
     TimedOut,
     /// The thread was cancelled.
     Cancelled,
+    /// Nobody else could run: whatever it waits for can only come from outside.
+    Idle,
 }
 
 /// Where in its life a task is.
@@ -113,6 +114,8 @@ pub struct Scheduler {
     slice: u64,
     steps: u64,
     waits: u64,
+    /// How many events there were when all who could were told to look again.
+    looked_at: u64,
     preempt_accesses: bool,
     /// The recording.
     pub log: Log,
@@ -132,6 +135,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     slice: 0,
     steps: 0,
     waits: 0,
+    looked_at: 0,
     preempt_accesses: true,
     log: Log::new(),
 }));
@@ -153,6 +157,7 @@ impl Scheduler {
         self.away = 0;
         self.slice = 1;
         self.steps = 0;
+        self.looked_at = u64::MAX;
         self.preempt_accesses = options::PREEMPT.get() == 1;
         self.policy = Some(Chosen::from_options(
             options::POLICY.get(),
@@ -222,7 +227,7 @@ impl Scheduler {
         self.tasks.copy_within(index + 1..self.count, index);
         self.count -= 1;
         self.wake(thread as usize, usize::MAX);
-        self.look_again(); // A robust mutex may have lost its owner.
+        self.look_again(Waited::Woken); // A robust mutex may have lost its owner.
     }
 
     /// A step of the running thread: who goes first.
@@ -242,6 +247,12 @@ impl Scheduler {
         self.choose(Some(current))
     }
 
+    /// Steps taken or skipped by waiting: the program's time.
+    pub fn time(&mut self) -> u64 {
+        self.count_step();
+        self.steps
+    }
+
     fn count_step(&mut self) {
         self.steps += 1;
         STEPS.store(self.steps, Ordering::Relaxed);
@@ -259,7 +270,7 @@ impl Scheduler {
     /// Counts in those who came back, those whose time is up, and those who should look again.
     fn collect(&mut self) {
         if LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
-            self.look_again();
+            self.look_again(Waited::Woken);
         }
         if self.count == self.ready {
             return;
@@ -281,12 +292,12 @@ impl Scheduler {
     }
 
     /// Lets everybody try again who can.
-    fn look_again(&mut self) -> bool {
+    fn look_again(&mut self, outcome: Waited) -> bool {
         let mut any = false;
         for index in self.ready..self.count {
             let task = self.task(index);
             if task.state == State::Blocked && task.retries {
-                task.outcome = Waited::Woken;
+                task.outcome = outcome;
                 self.make_ready(index);
                 any = true;
             }
@@ -311,7 +322,6 @@ impl Scheduler {
     /// Who runs next, now that the running thread cannot; waits if need be. `None` if that
     /// takes waiting and the caller cannot wait here, or if nobody is left.
     pub fn next(&mut self, can_wait: bool) -> Option<*mut Thread> {
-        let mut looked_again = false;
         loop {
             let arrivals = turn::arrivals();
             if self.count == 0 {
@@ -329,9 +339,10 @@ impl Scheduler {
                     return None;
                 }
                 turn::wait_for_arrivals(arrivals);
-            } else if !looked_again && self.look_again() {
-                // Somebody whom we do not see may have changed something: try once.
-                looked_again = true;
+            } else if self.looked_at != self.log.events && self.look_again(Waited::Idle) {
+                // Somebody whom we do not see may have changed something. Unless an event shows
+                // that it was so, this is not tried twice.
+                self.looked_at = self.log.events;
             } else {
                 self.deadlock();
             }
@@ -357,8 +368,7 @@ impl Scheduler {
         task.object = object;
         task.until = match limit {
             Limit::None => u64::MAX,
-            Limit::Some if object == ASLEEP => steps + SLEEP_STEPS,
-            Limit::Some => steps + TIMEOUT_STEPS,
+            Limit::After(time) => steps + (time / STEP_NANOSECONDS).max(1),
         };
         task.retries = retries;
         task.since = since;
