@@ -12,7 +12,7 @@ use crate::launch::Launch;
 use crate::program::{Kind, Program};
 use crate::store::info::{Contents, Ended, Info};
 use crate::store::{Recording, moment, traces_beside};
-use crate::terminal::{BOLD, counted, duration, say, size, styled};
+use crate::terminal::{BAD, BOLD, counted, duration, say, size, styled};
 
 /// Where a recording goes.
 pub enum Place {
@@ -209,7 +209,9 @@ impl Recorded {
                 self.place,
             ));
         }
-        if self.ended != Ended::Exit(0) && !self.deadlocked {
+        if self.deadlocked {
+            say(styled(BAD, "the program was stopped in a deadlock"));
+        } else if self.ended != Ended::Exit(0) {
             say(format_args!("the program {}", self.ended.told()));
         }
         if !quiet && self.traces.len() > 1 {
