@@ -50,6 +50,11 @@ id! {
     EventIndex(u64), "#"
 }
 
+impl Pc {
+    /// Where it was is not known.
+    pub const UNKNOWN: Pc = Pc(u32::MAX);
+}
+
 /// An address of the program's memory.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

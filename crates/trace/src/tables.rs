@@ -81,7 +81,8 @@ pub struct SyncObject {
 }
 
 impl Tables {
-    /// Where an event happened, for people: `file:line` or a number in text traces,
+    /// Where an event happened, for people: `file:line` or a number in text traces, `-` if that
+    /// is not known,
     /// `module+0xoffset` in recordings (the offset is an address in the module's file).
     ///
     /// ```
@@ -93,6 +94,9 @@ impl Tables {
     pub fn location(&self, pc: Pc) -> String {
         if let Some(text) = self.locations.get(pc.index()) {
             return text.clone();
+        }
+        if pc == Pc::UNKNOWN {
+            return "-".to_owned();
         }
         match self.module_of(pc) {
             Some((module, address)) => {

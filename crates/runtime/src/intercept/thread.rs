@@ -44,7 +44,12 @@ pub(super) unsafe extern "C" fn create(
 ) -> c_int {
     let pc = caller();
     record::start(); // A library's constructor may be earlier than ours.
-    let thread = if threads::visible() { threads::register() } else { core::ptr::null_mut() };
+    let thread = if threads::visible() {
+        let _inside = Inside::enter();
+        threads::register()
+    } else {
+        core::ptr::null_mut()
+    };
     if thread.is_null() {
         // SAFETY (here and below): the arguments are the program's own, for this very function.
         return unsafe { real::pthread_create(handle, attr, function, argument) };

@@ -6,10 +6,12 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use deadheat_wire::{BlockHeader, BlockKind, meta};
 
 use super::file;
+use crate::local::Inside;
 use crate::sys;
 
 /// Writes one meta block of the records that `fill` makes.
 fn write(fill: impl FnOnce(&mut meta::Writer)) {
+    let _inside = Inside::enter(); // Filling the buffer is not the program's doing.
     let mut buffer = [0; 640];
     let mut writer = meta::Writer::new(&mut buffer);
     fill(&mut writer);

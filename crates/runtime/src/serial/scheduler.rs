@@ -219,6 +219,17 @@ impl Scheduler {
         self.make_waiting(thread, State::Away);
     }
 
+    /// A thread that had left has the turn again after all.
+    pub fn come_back(&mut self, thread: *mut Thread) {
+        let index = self.index(thread);
+        self.make_ready(index);
+    }
+
+    /// Whether a thread besides the running one can run.
+    pub fn somebody_else(&self) -> bool {
+        self.ready > 1
+    }
+
     /// A thread has ended: it is counted out, and whoever waits for that is woken.
     pub fn remove(&mut self, thread: *mut Thread) {
         self.log.settle();

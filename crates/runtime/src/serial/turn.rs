@@ -6,7 +6,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
 use super::context::{self, ARRIVALS, Context};
 use super::scheduler::scheduler;
@@ -85,8 +85,17 @@ extern "C" fn carrier(_: *mut c_void) -> *mut c_void {
     unsafe {
         (*local()).inside = 1;
         let first = CURRENT.load(Ordering::Acquire);
-        wait_for_arrival(first);
-        let mut next = first;
+        let mut next = match first.is_null() {
+            false => {
+                wait_for_arrival(first);
+                first
+            }
+            // Takes the place of a carrier that the watchdog found stuck.
+            true => match scheduler().next(true) {
+                Some(next) => next,
+                None => return core::ptr::null_mut(),
+            },
+        };
         loop {
             (*next).task.context.parked.store(0, Ordering::Relaxed);
             CURRENT.store(next, Ordering::Release);
@@ -122,15 +131,71 @@ pub fn arrivals() -> u32 {
     ARRIVALS.load(Ordering::Acquire)
 }
 
+/// The turn's holder waits for others to come back; the watchdog leaves it alone.
+static WAITS: AtomicU32 = AtomicU32::new(0);
+
 /// Waits until there are more arrivals than `seen`.
 pub fn wait_for_arrivals(seen: u32) {
-    if is_green() {
+    WAITS.store(1, Ordering::Relaxed);
+    while arrivals() == seen {
         sys::futex_wait(&ARRIVALS, seen, 0);
-    } else {
-        while arrivals() == seen {
-            sys::futex_wait(&ARRIVALS, seen, 0);
-        }
     }
+    WAITS.store(0, Ordering::Relaxed);
+}
+
+/// Whether the turn's holder waits for others to come back.
+pub fn waits() -> bool {
+    WAITS.load(Ordering::Relaxed) != 0
+}
+
+/// Who has the turn.
+pub fn current() -> *mut Thread {
+    CURRENT.load(Ordering::Acquire)
+}
+
+/// For the watchdog: takes the turn from a thread that is outside of the runtime, and hands it
+/// to another; false if there is none, or if it is inside after all.
+pub fn take_from(thread: *mut Thread) -> bool {
+    // SAFETY: the record of the turn's holder is in use. Until the holder enters the runtime the
+    // scheduler is ours: it looks at `CURRENT` after it has raised `inside`, we look at `inside`
+    // after we have changed `CURRENT`, and `membarrier` keeps its two steps apart.
+    unsafe {
+        let claim = core::ptr::dangling_mut::<Thread>();
+        let local = (*thread).local;
+        if local.is_null() || !scheduler().somebody_else() {
+            return false;
+        }
+        let claimed = CURRENT.compare_exchange(thread, claim, Ordering::AcqRel, Ordering::Acquire);
+        if claimed.is_err() {
+            return false;
+        }
+        barrier_for_all();
+        if (&raw const (*local).inside).read_volatile() != 0 {
+            // It is on its way in or out. If it has seen the claim it waits for the turn.
+            CURRENT.store(thread, Ordering::Release);
+            return false;
+        }
+        scheduler().leave(thread);
+        if is_green() {
+            CURRENT.store(core::ptr::null_mut(), Ordering::Release);
+            if !start_carrier() {
+                scheduler().come_back(thread);
+                CURRENT.store(thread, Ordering::Release);
+                return false;
+            }
+            return true;
+        }
+        hand_over_or_put_down();
+        true
+    }
+}
+
+/// Makes all threads of the process see what this one has stored, and the other way round.
+fn barrier_for_all() {
+    const PRIVATE_EXPEDITED: usize = 1 << 3;
+    const REGISTER_PRIVATE_EXPEDITED: usize = 1 << 4;
+    sys::call(libc::SYS_membarrier, [REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]);
+    sys::call(libc::SYS_membarrier, [PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]);
 }
 
 /// Waits until a thread's context is there to be run.
@@ -188,6 +253,7 @@ unsafe fn wake_home(thread: *mut Thread) {
 /// Returns once the turn is the caller's: at once, but for a thread that the watchdog overtook.
 #[inline(always)]
 pub fn hold(me: *mut Thread) {
+    compiler_fence(Ordering::SeqCst); // After the caller has raised `inside`.
     if CURRENT.load(Ordering::Relaxed) != me {
         overtaken(me);
     }
@@ -196,6 +262,13 @@ pub fn hold(me: *mut Thread) {
 #[cold]
 #[inline(never)]
 fn overtaken(me: *mut Thread) {
+    // The watchdog may be deciding.
+    while CURRENT.load(Ordering::Acquire) == core::ptr::dangling_mut::<Thread>() {
+        sys::yield_now();
+    }
+    if CURRENT.load(Ordering::Acquire) == me {
+        return;
+    }
     if is_green() {
         // SAFETY: the caller's own context.
         unsafe {
@@ -274,6 +347,14 @@ unsafe fn put_down(me: *mut Thread) {
             context::switch(&raw mut (*me).task.context, to);
             return;
         }
+        hand_over_or_put_down();
+    }
+}
+
+/// Real threads: hands the turn to whoever the scheduler chooses; to nobody if nobody can run.
+unsafe fn hand_over_or_put_down() {
+    // SAFETY: the caller has the turn; the lock keeps those who come back from picking it up.
+    unsafe {
         IDLE.lock();
         match scheduler().next(false) {
             Some(next) => {

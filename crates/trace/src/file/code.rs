@@ -44,6 +44,9 @@ impl CodeMap {
 
     #[cold]
     fn pc_elsewhere(&mut self, address: u64) -> Pc {
+        if address == 0 {
+            return Pc::UNKNOWN;
+        }
         let found = self.modules.iter().rev().find(|m| (m.start..m.end).contains(&address));
         if let Some(module) = found {
             // Where a newer module overlaps, only what lies beside it may be remembered: then

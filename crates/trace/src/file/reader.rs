@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
                 crate::ThreadId(self.file.streams[track.stream].number.min(Event::MAX_THREAD))
             }
         };
-        Step::new(Event::new(thread, Op::Lost, 0, Pc(u32::MAX)))
+        Step::new(Event::new(thread, Op::Lost, 0, Pc::UNKNOWN))
     }
 
     #[inline]
