@@ -140,21 +140,22 @@ fn finish_create(fd: isize) -> bool {
     true
 }
 
-/// Appends a block. On failure recording stops.
-pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) {
+/// Appends a block; false if it could not be written, and then recording stops.
+pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
     let fd = TRACE.load(Ordering::Acquire);
     if fd < 0 {
-        return;
+        return false;
     }
     let wanted = (size_of_val(header) + size_of_val(payload)) as isize;
     loop {
         match sys::writev(fd, header, payload) {
-            wrote if wrote == wanted => return,
+            wrote if wrote == wanted => return true,
             wrote if wrote == -(libc::EINTR as isize) => continue,
             // A short write means that the disk filled up under it.
             wrote => {
                 TRACE.store(-1, Ordering::Release);
-                return super::fail(if wrote < 0 { wrote } else { -(libc::ENOSPC as isize) });
+                super::fail(if wrote < 0 { wrote } else { -(libc::ENOSPC as isize) });
+                return false;
             }
         }
     }
@@ -166,12 +167,9 @@ pub fn end(reason: &str, for_good: bool) {
     let mut writer = meta::Writer::new(&mut buffer);
     writer.begin(meta::NOTE).bytes(reason.as_bytes()).end();
     let payload = writer.words();
-    append(&BlockHeader::new(BlockKind::End, 0).seal(payload), payload);
-    if for_good {
-        let complete = TRACE.load(Ordering::Acquire) >= 0;
-        if complete {
-            with_path(b".live", sys::unlink);
-        }
+    let complete = append(&BlockHeader::new(BlockKind::End, 0).seal(payload), payload);
+    if for_good && complete {
+        with_path(b".live", sys::unlink);
     }
 }
 

@@ -88,7 +88,12 @@ impl Stream {
             header.pc = live.pc;
             header.seq_before = live.seq_before;
             header.seq_last = self.seq_last;
-            file::append(&header.seal(payload), payload);
+            if !file::append(&header.seal(payload), payload) {
+                // The words stay where they are: readers find them in the live file.
+                self.closed = true;
+                cursor.clear();
+                return;
+            }
             // A program killed from here on leaves a slot with the number of a block that is on
             // disk, until the buffer is empty again; so readers never see its words twice.
             compiler_fence(Ordering::SeqCst);
@@ -109,8 +114,7 @@ impl Stream {
             return;
         }
         self.flush(cursor, 0);
-        self.closed = true;
-        if !keep {
+        if !core::mem::replace(&mut self.closed, true) && !keep {
             cursor.clear();
             file::return_slot(self.slot);
             self.slot = core::ptr::null_mut();
