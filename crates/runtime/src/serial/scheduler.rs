@@ -225,6 +225,11 @@ impl Scheduler {
         self.make_ready(index);
     }
 
+    /// Whether all threads have ended.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Whether a thread besides the running one can run.
     pub fn somebody_else(&self) -> bool {
         self.ready > 1

@@ -234,10 +234,8 @@ fn after_switch() {
     unsafe {
         let tid = (*thread).tid.load(Ordering::Relaxed) as i32;
         wake_home(thread);
-        // glibc's end of a thread gives memory back: others run after it, or the addresses of
-        // their blocks would depend on luck.
-        while for_good && sys::thread_exists(tid) {
-            sys::yield_now();
+        if for_good {
+            wait_until_gone(tid);
         }
     }
 }
@@ -315,6 +313,19 @@ unsafe fn sleep_until_token(me: *mut Thread) {
     let token = unsafe { &(*me).task.context.token };
     while token.swap(0, Ordering::AcqRel) == 0 {
         sys::futex_wait(token, 0, 0);
+    }
+    wait_until_gone(ENDING.swap(0, Ordering::AcqRel) as i32);
+}
+
+/// Real threads: the kernel thread that handed on the turn and is about to end.
+static ENDING: AtomicU32 = AtomicU32::new(0);
+
+/// Waits until a kernel thread is gone: glibc's end of a thread gives memory back, so others run
+/// after it, or the addresses of their blocks would depend on luck; and only then does the
+/// kernel pass on the robust mutexes that it held.
+fn wait_until_gone(tid: i32) {
+    while tid != 0 && sys::thread_exists(tid) {
+        sys::yield_now();
     }
 }
 
@@ -437,7 +448,14 @@ pub unsafe fn leave_for_good(me: *mut Thread) {
             sys::futex_wake(&ARRIVALS, u32::MAX >> 1);
             return;
         }
-        FOR_GOOD.store(u32::from(is_green()), Ordering::Release);
+        if is_green() {
+            FOR_GOOD.store(1, Ordering::Release);
+        } else if scheduler().is_empty() {
+            // As glibc does when a program's last thread ends; it counts our own threads, too.
+            libc::exit(0);
+        } else {
+            ENDING.store((*me).tid.load(Ordering::Relaxed), Ordering::Release);
+        }
         put_down(me);
     }
 }
