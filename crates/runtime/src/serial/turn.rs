@@ -322,9 +322,10 @@ static ENDING: AtomicU32 = AtomicU32::new(0);
 
 /// Waits until a kernel thread is gone: glibc's end of a thread gives memory back, so others run
 /// after it, or the addresses of their blocks would depend on luck; and only then does the
-/// kernel pass on the robust mutexes that it held.
+/// kernel pass on the robust mutexes that it held. (The first thread stays until the process
+/// ends.)
 fn wait_until_gone(tid: i32) {
-    while tid != 0 && sys::thread_exists(tid) {
+    while tid != 0 && tid != sys::getpid() as i32 && sys::thread_exists(tid) {
         sys::yield_now();
     }
 }
