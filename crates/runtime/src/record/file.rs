@@ -8,7 +8,7 @@
 //! reserved before, so that a full disk is an error here and not a fault in the program.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::{BlockHeader, BlockKind, FileHeader, SLOT_BYTES, meta};
 
@@ -127,17 +127,31 @@ fn finish_create(fd: isize) -> bool {
     }
     let flags = if SERIAL.load(Ordering::Relaxed) == 1 { FileHeader::SERIAL } else { 0 };
     let header = FileHeader::new(flags, options::SEED.get(), sys::getpid()).to_words();
-    let wrote = sys::writev(fd as i32, &header, &[]);
+    let wrote = sys::writev(fd as i32, &header, &[]); // 56 bytes: no limit is that small
     if wrote != size_of_val(&header) as isize {
         super::fail(if wrote < 0 { wrote } else { -(libc::ENOSPC as isize) });
         sys::close(fd as i32);
         return false;
     }
+    look_up_largest();
     TRACE.store(fd as i32, Ordering::Release);
     let flags = libc::O_CREAT | libc::O_TRUNC | libc::O_RDWR | libc::O_CLOEXEC;
     let live = with_path(b".live", |path| high(sys::open(path, flags, 0o644)));
     LIVE.store(live as i32, Ordering::Release);
     true
+}
+
+/// How large files may be in this process (`ulimit -f`): a write beyond would not just fail, its
+/// signal would end the program.
+static LARGEST: AtomicU64 = AtomicU64::new(u64::MAX);
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+fn look_up_largest() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let place = &raw mut limit as usize;
+    let known = sys::call(libc::SYS_getrlimit, [libc::RLIMIT_FSIZE as usize, place, 0, 0, 0, 0]);
+    LARGEST.store(if known == 0 { limit.rlim_cur } else { u64::MAX }, Ordering::Relaxed);
+    WRITTEN.store((FileHeader::WORDS * 8) as u64, Ordering::Relaxed);
 }
 
 /// Appends a block; false if it could not be written, and then recording stops.
@@ -147,6 +161,12 @@ pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
         return false;
     }
     let wanted = (size_of_val(header) + size_of_val(payload)) as isize;
+    let before = WRITTEN.fetch_add(wanted as u64, Ordering::Relaxed);
+    if before + wanted as u64 > LARGEST.load(Ordering::Relaxed) {
+        TRACE.store(-1, Ordering::Release);
+        super::fail(-(libc::EFBIG as isize));
+        return false;
+    }
     loop {
         match sys::writev(fd, header, payload) {
             wrote if wrote == wanted => return true,
@@ -197,8 +217,8 @@ fn new_slot() -> *mut u8 {
     let live = LIVE.load(Ordering::Acquire);
     if live >= 0 {
         let offset = SLOTS.fetch_add(1, Ordering::Relaxed) * SLOT_BYTES;
-        let reserved =
-            sys::call(libc::SYS_fallocate, [live as usize, 0, offset, SLOT_BYTES, 0, 0]) == 0;
+        let reserved = (offset + SLOT_BYTES) as u64 <= LARGEST.load(Ordering::Relaxed)
+            && sys::call(libc::SYS_fallocate, [live as usize, 0, offset, SLOT_BYTES, 0, 0]) == 0;
         if reserved {
             let slot = sys::map(SLOT_BYTES, live, offset);
             if !slot.is_null() {

@@ -1,0 +1,50 @@
+//! The comparisons behind the published figures: `bench/run` builds everything and runs this.
+//!
+//! Every figure is CPU time (user and system) of whole processes, the best of several runs that
+//! alternate between the programs compared, as a ratio to a named peer: the same kernel built by
+//! the same compiler without instrumentation, or with its own ThreadSanitizer. Machines are
+//! shared and noisy: differences below a tenth mean nothing.
+
+mod kernel;
+mod measure;
+mod reading;
+mod report;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("bench: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let mut args = std::env::args_os().skip(1);
+    let usage = "usage: deadheat-bench DEADHEAT KERNELS-FOLDER WORK-FOLDER [RUNS]";
+    let deadheat = PathBuf::from(args.next().ok_or(usage)?);
+    let kernels = PathBuf::from(args.next().ok_or(usage)?);
+    let work = PathBuf::from(args.next().ok_or(usage)?);
+    let runs = match args.next() {
+        Some(text) => text.to_str().and_then(|t| t.parse().ok()).ok_or(usage)?,
+        None => 5,
+    };
+    std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
+    let place = kernel::Place { deadheat, kernels, work };
+
+    let mut rows = Vec::new();
+    for compiler in kernel::COMPILERS {
+        for kernel in kernel::KERNELS {
+            eprintln!("bench: {} with {}", kernel.name, compiler.name);
+            rows.push(measure::kernel(&place, kernel, compiler, runs)?);
+        }
+    }
+    eprintln!("bench: the hook alone");
+    let hook = measure::hook(&place)?;
+    print!("{}", report::render(&rows, hook, runs));
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! The tables.
+
+use std::fmt::Write;
+
+use crate::measure::Row;
+
+/// The figures as Markdown.
+pub fn render(rows: &[Row], hook: [f64; 2], runs: usize) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_tables(&mut text, rows, hook, runs);
+    text
+}
+
+fn write_tables(
+    out: &mut String,
+    rows: &[Row],
+    hook: [f64; 2],
+    runs: usize,
+) -> std::fmt::Result {
+    writeln!(out, "# Speed of recording and reading\n")?;
+    writeln!(
+        out,
+        "Made by `bench/run`. CPU time (user and system) of whole processes at `-O2`, the best of \
+         {runs} runs;\nratios are to the same kernel built by the same compiler without \
+         instrumentation. \"TSan\" is that\ncompiler's own ThreadSanitizer, which detects as it \
+         runs; Deadheat records to a file.\n"
+    )?;
+    writeln!(out, "| kernel | compiler | plain | TSan | Deadheat, parallel | Deadheat / TSan |")?;
+    writeln!(out, "|---|---|---|---|---|---|")?;
+    for row in rows {
+        writeln!(
+            out,
+            "| {} | {} | {:.2} s | {:.1}x | {:.1}x | {:.2} |",
+            row.kernel,
+            row.compiler,
+            row.plain,
+            row.tsan / row.plain,
+            row.parallel / row.plain,
+            row.parallel / row.tsan
+        )?;
+    }
+    writeln!(
+        out,
+        "\nOn disk, for one round: all bytes of the trace (with synchronisation, calls and \
+         allocations) per\naccess that the program made. A record of an access is 8 bytes; what \
+         repeats within a segment is left\nout. Serial recording keeps every access, with its \
+         value. Rates are per CPU second, one thread.\n"
+    )?;
+    writeln!(
+        out,
+        "| kernel | compiler | accesses | bytes / access | serial recording | reading parallel | \
+         reading serial |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|")?;
+    for row in rows {
+        writeln!(
+            out,
+            "| {} | {} | {:.1} M | {:.2} | {:.0} M accesses/s | {:.0} M events/s | {:.0} M events/s |",
+            row.kernel,
+            row.compiler,
+            row.accesses as f64 / 1e6,
+            row.bytes as f64 / row.accesses as f64,
+            row.serial_rate / 1e6,
+            row.read_rates[0] / 1e6,
+            row.read_rates[1] / 1e6
+        )?;
+    }
+    writeln!(
+        out,
+        "\nOne call of an access hook, with the loop around it: {:.1} ns if the thread's filter \
+         has the access,\n{:.1} ns if it is recorded (with its share of writing to the file).",
+        hook[0], hook[1]
+    )
+}
