@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::ThreadId;
+
 /// Why a file cannot be read as a recording at all.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -52,8 +54,9 @@ pub enum OpenError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
-    /// Bytes between two good blocks, or after the last, that are no block.
-    #[error("{bytes} bytes at offset {offset} are damaged or cut off; their events are lost")]
+    /// Bytes between two good blocks, or after the last, that are no block. Their events may be
+    /// there all the same: what a full disk cut off has been saved from the live file.
+    #[error("{bytes} bytes at offset {offset} are no whole block: damaged, or cut off")]
     Unreadable {
         /// Where.
         offset: u64,
@@ -61,22 +64,41 @@ pub enum Damage {
         bytes: u64,
     },
     /// A block whose contents do not match its checksum.
-    #[error("the block at offset {offset} ({bytes} bytes) is damaged; its events are lost")]
+    #[error("the block at offset {offset} ({bytes} bytes) is damaged: what it held is lost")]
     Contents {
+        /// Where its contents start.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+    },
+    /// Contents that match their checksum and make no sense.
+    #[error(
+        "{bytes} bytes at offset {offset} are malformed and were passed over, \
+         although their checksum is right"
+    )]
+    Malformed {
         /// Where.
         offset: u64,
         /// How many.
         bytes: u64,
     },
     /// Blocks of a stream that should be there.
-    #[error("{blocks} block(s) of thread T{stream} are missing before its block {ordinal}")]
+    #[error("{blocks} block(s){} are missing before block {ordinal}", of(*thread))]
     Missing {
-        /// The stream.
-        stream: u32,
+        /// Whose; `None` in a serial recording, which is one stream.
+        thread: Option<ThreadId>,
         /// The block behind the gap.
         ordinal: u32,
         /// How many are missing.
         blocks: u32,
+    },
+    /// Blocks of a stream that are there more than once.
+    #[error("{blocks} block(s){} are there twice; the first ones count", of(*thread))]
+    Repeated {
+        /// Whose; `None` in a serial recording.
+        thread: Option<ThreadId>,
+        /// How many are too many.
+        blocks: usize,
     },
     /// The recording was not closed.
     #[error(
@@ -87,4 +109,14 @@ pub enum Damage {
         /// Records found in the live file.
         salvaged: u64,
     },
+    /// The live file could not be read to its end.
+    #[error("only a part of the program's buffers was read: {reason}")]
+    LiveFile {
+        /// Why.
+        reason: String,
+    },
+}
+
+fn of(thread: Option<ThreadId>) -> String {
+    thread.map_or_else(String::new, |thread| format!(" of thread {thread}"))
 }

@@ -3,7 +3,8 @@
 //! An object lives from its first use to its destruction, or to the release of the heap block
 //! that it lies in; the next object at the same address is another one.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::hash::FastMap;
 use crate::{Addr, Op, SyncId, SyncKind, SyncObject, Tables};
@@ -21,77 +22,105 @@ fn kind_of(op: Op) -> SyncKind {
 }
 
 /// The kinds that can be initialised and destroyed, as a record numbers them.
-const NUMBERED: [SyncKind; 4] =
-    [SyncKind::Lock, SyncKind::Condition, SyncKind::Barrier, SyncKind::Semaphore];
+const NUMBERED: [SyncKind; 4] = [
+    SyncKind::Lock,
+    SyncKind::Condition,
+    SyncKind::Barrier,
+    SyncKind::Semaphore,
+];
+
+/// An address and a kind: a futex may lie inside a lock.
+type Place = (u64, SyncKind);
 
 /// The objects that are alive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Objects {
-    /// At each address, by kind: a futex may lie inside a lock.
-    alive: BTreeMap<u64, Vec<(SyncKind, SyncId)>>,
-    /// The same, found at once.
-    recent: FastMap<(u64, SyncKind), SyncId>,
+    alive: FastMap<Place, SyncId>,
+    /// The same places in order.
+    places: BTreeSet<Place>,
     /// Sizes of heap blocks that are alive.
     blocks: FastMap<u64, u64>,
+    /// How many objects there have been.
+    count: u32,
 }
 
 impl Objects {
     /// The object that an operation is about.
-    pub fn of(&mut self, op: Op, addr: u64, tables: &mut Tables) -> SyncId {
-        self.lookup(kind_of(op), addr, tables)
+    #[inline]
+    pub fn of(&mut self, op: Op, addr: u64, tables: &mut Arc<Tables>) -> SyncId {
+        self.lookup((addr, kind_of(op)), tables)
     }
 
-    fn lookup(&mut self, kind: SyncKind, addr: u64, tables: &mut Tables) -> SyncId {
-        if let Some(id) = self.recent.get(&(addr, kind)) {
-            return *id;
+    #[inline]
+    fn lookup(&mut self, place: Place, tables: &mut Arc<Tables>) -> SyncId {
+        match self.alive.get(&place) {
+            Some(id) => *id,
+            None => self.appear(place, tables),
         }
-        let here = self.alive.entry(addr).or_default();
-        let id = match here.iter().find(|(known, _)| *known == kind) {
-            Some((_, id)) => *id,
-            None => {
-                let id = SyncId(tables.syncs.len() as u32);
-                tables.syncs.push(SyncObject { kind, addr: Addr(addr), name: None });
-                here.push((kind, id));
-                id
-            }
-        };
-        self.recent.insert((addr, kind), id);
+    }
+
+    #[cold]
+    fn appear(&mut self, place: Place, tables: &mut Arc<Tables>) -> SyncId {
+        let id = SyncId(self.count);
+        self.count += 1;
+        // Tables that have it already come from a reader that has been here before.
+        if tables.syncs.len() <= id.index() {
+            Arc::make_mut(tables).syncs.push(SyncObject {
+                kind: place.1,
+                addr: Addr(place.0),
+                name: None,
+            });
+        }
+        self.alive.insert(place, id);
+        self.places.insert(place);
         id
     }
 
     /// A new object; `number` is its kind, as recorded.
-    pub fn initialised(&mut self, number: u64, addr: u64, tables: &mut Tables) -> SyncId {
-        self.forget(addr);
-        let kind = NUMBERED.get(number as usize).copied().unwrap_or(SyncKind::Lock);
-        self.lookup(kind, addr, tables)
+    pub fn initialised(&mut self, number: u64, addr: u64, tables: &mut Arc<Tables>) -> SyncId {
+        self.forget(addr, 1);
+        self.lookup((addr, numbered(number)), tables)
     }
 
     /// The object that is destroyed.
-    pub fn destroyed(&mut self, number: u64, addr: u64, tables: &mut Tables) -> SyncId {
-        let kind = NUMBERED.get(number as usize).copied().unwrap_or(SyncKind::Lock);
-        let id = self.lookup(kind, addr, tables);
-        self.forget(addr);
+    pub fn destroyed(&mut self, number: u64, addr: u64, tables: &mut Arc<Tables>) -> SyncId {
+        let id = self.lookup((addr, numbered(number)), tables);
+        self.forget(addr, 1);
         id
     }
 
-    fn forget(&mut self, addr: u64) {
-        for (kind, _) in self.alive.remove(&addr).unwrap_or_default() {
-            self.recent.remove(&(addr, kind));
+    /// The objects in a part of memory are no more.
+    fn forget(&mut self, addr: u64, size: u64) {
+        let (start, end) = (
+            (addr, SyncKind::Lock),
+            (addr.saturating_add(size), SyncKind::Lock),
+        );
+        while let Some(place) = self.places.range(start..end).next().copied() {
+            self.places.remove(&place);
+            self.alive.remove(&place);
         }
     }
 
-    /// A heap block was handed out.
+    /// A heap block was handed out. Whatever lay there is gone, even if nobody saw its release.
     pub fn allocated(&mut self, addr: u64, size: u64) {
+        self.forget(addr, size);
         self.blocks.insert(addr, size);
     }
 
     /// A heap block was given back, and with it all objects inside.
     pub fn freed(&mut self, addr: u64) {
-        let Some(size) = self.blocks.remove(&addr) else { return };
-        let inside: Vec<u64> =
-            self.alive.range(addr..addr.saturating_add(size)).map(|(addr, _)| *addr).collect();
-        for addr in inside {
-            self.forget(addr);
+        if let Some(size) = self.blocks.remove(&addr) {
+            self.forget(addr, size);
         }
     }
+
+    /// How many things it remembers.
+    pub fn weight(&self) -> usize {
+        self.alive.len() + self.places.len() + self.blocks.len()
+    }
+}
+
+fn numbered(kind: u64) -> SyncKind {
+    let kind = NUMBERED.get(kind as usize);
+    kind.copied().unwrap_or(SyncKind::Lock)
 }

@@ -1,65 +1,83 @@
 //! A recording as a stream of steps.
 //!
 //! A serial recording is one stream already. In a parallel one each thread has its own; they
-//! are merged by the sequence numbers of their synchronisation: the thread whose next one has
-//! the smallest number goes on, up to the one after it. So accesses stand directly behind the
+//! are merged by the sequence numbers of their synchronisation. A stream is read up to its next
+//! synchronisation; there it gives way to the one whose next number is the smallest. So
+//! synchronisation is in the order in which it happened, and accesses stand directly behind the
 //! synchronisation before them.
+//!
+//! Where blocks of a stream are missing its next block's header says which number the stream had
+//! reached by then: that is where it goes on. A gap is announced at its start; and again at its
+//! end, if others have run meanwhile, for they say nothing about what the stream did.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::convert::Infallible;
+use std::sync::Arc;
 
-use super::blocks::{Block, TraceFile, words_of};
-use super::code::CodeMap;
+use deadheat_wire::BlockHeader;
+
+use super::context::Context;
 use super::damage::Damage;
-use super::objects::Objects;
-use super::record::{Context, Cursor, Found};
-use crate::{Event, Mode, Op, Pc, Step, Steps, Tables};
+use super::record::{Cursor, Found};
+use super::trace_file::TraceFile;
+use crate::{Mode, Step, Steps, Tables, ThreadId};
 
 /// Reads a recording from start to end; see [`TraceFile::read`].
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     file: &'a TraceFile,
-    context: Context,
-    tracks: Vec<Track>,
-    /// The track that is being read.
-    current: Option<usize>,
-    /// The others, by the sequence number of their next synchronisation.
+    context: Context<'a>,
+    /// How far the stream that is being read has been read.
+    cursor: Cursor<'a>,
+    /// Which one it is.
+    current: usize,
+    tracks: Vec<Track<'a>>,
+    /// The other streams, by the sequence number at which they go on.
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
     damage: Vec<Damage>,
 }
 
-/// A stream and how far it has been read.
-#[derive(Clone, Debug)]
-struct Track {
-    stream: usize,
+/// How far a stream has been read.
+#[derive(Clone, Debug, Default)]
+struct Track<'a> {
+    /// Not used while the stream is the current one.
+    cursor: Cursor<'a>,
     next_block: usize,
-    cursor: Cursor,
-    /// A gap must be announced before the next step.
+    /// The ordinal that the next block should have.
+    next_ordinal: u32,
+}
+
+/// What follows in a stream behind the end of a block.
+struct Opened<'a> {
+    /// The next good block, and the sequence number at its start.
+    block: Option<(Cursor<'a>, u64)>,
+    /// Whether something is missing before it.
     gap: bool,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: &'a TraceFile) -> Self {
-        let context = Context {
-            code: CodeMap::new(&file.tables.modules),
-            objects: Objects::default(),
-            tables: file.tables.clone(),
-        };
-        let tracks = (0..file.streams.len())
-            .map(|stream| Track { stream, next_block: 0, cursor: Cursor::default(), gap: false })
-            .collect();
         let mut reader = Reader {
             file,
-            context,
-            tracks,
-            current: None,
+            context: Context::new(file),
+            cursor: Cursor::default(),
+            current: 0,
+            tracks: vec![Track::default(); file.streams.len()],
             waiting: BinaryHeap::new(),
             damage: Vec::new(),
         };
-        for track in 0..reader.tracks.len() {
-            reader.enqueue(track);
+        for number in 0..reader.tracks.len() {
+            let opened = reader.open_block(number);
+            let nothing = Cursor::at_end(ThreadId(file.streams[number].number));
+            let (mut cursor, seq) = opened.block.unwrap_or((nothing, 0));
+            if opened.gap {
+                cursor.announce_gap();
+            }
+            reader.tracks[number].cursor = cursor;
+            reader.waiting.push(Reverse((seq, number)));
         }
+        reader.next_stream();
         reader
     }
 
@@ -68,103 +86,140 @@ impl<'a> Reader<'a> {
         &self.damage
     }
 
-    /// Puts a track where its next step can be found.
-    fn enqueue(&mut self, track: usize) {
-        if !self.fill(track) {
-            return;
-        }
-        // Without a number the track stands in the middle of a segment (a gap, or the start of
-        // a damaged recording): it goes on at once.
-        let seq = self.tracks[track].cursor.next_seq().unwrap_or(0);
-        self.waiting.push(Reverse((seq, track)));
-    }
-
-    /// Opens the next good block of a track if it has come to the end of one; false at its end.
-    fn fill(&mut self, number: usize) -> bool {
-        let track = &mut self.tracks[number];
-        let blocks = &self.file.streams[track.stream].blocks;
-        while track.cursor.is_done() {
-            let Some(block) = blocks.get(track.next_block) else { return track.gap };
-            let expected =
-                track.next_block.checked_sub(1).map_or(0, |before| blocks[before].ordinal + 1);
-            track.next_block += 1;
-            track.gap |= block.ordinal != expected;
-            match load(self.file, block) {
-                Some(words) => track.cursor = Cursor::new(block, words),
-                None => {
-                    track.gap = true;
-                    let (offset, bytes) = (block.payload, u64::from(block.words) * 8);
-                    self.damage.push(Damage::Contents { offset, bytes });
-                }
-            }
-        }
-        true
-    }
-
-    fn lost(&mut self, number: usize) -> Step {
-        let track = &mut self.tracks[number];
-        track.gap = false;
-        let thread = match self.file.mode() {
-            Mode::Serial => track.cursor.thread(),
-            Mode::Parallel => {
-                crate::ThreadId(self.file.streams[track.stream].number.min(Event::MAX_THREAD))
-            }
-        };
-        Step::new(Event::new(thread, Op::Lost, 0, Pc::UNKNOWN))
-    }
-
-    #[inline]
-    fn step(&mut self) -> Option<Step> {
+    /// The next step, of whatever kind.
+    #[inline(never)]
+    fn next_other(&mut self) -> Option<Step> {
         loop {
-            let number = match self.current {
-                Some(number) => number,
+            let malformed = match self.cursor.next(&mut self.context) {
+                Found::Step(step) => return Some(step),
+                Found::Sync(seq) => {
+                    if self.other_before(seq) {
+                        self.give_way(seq);
+                        continue;
+                    }
+                    match self.cursor.sync(&mut self.context) {
+                        Some(step) => return Some(step),
+                        None => true,
+                    }
+                }
+                Found::End => false,
+                Found::Malformed => true,
+            };
+            if malformed {
+                self.note_malformed();
+            }
+            let Opened { block, gap } = self.open_block(self.current);
+            let gap = gap || malformed;
+            let lost = gap.then(|| self.cursor.lost());
+            let more = match block {
+                Some((cursor, seq)) => {
+                    self.cursor = cursor;
+                    if gap && self.other_before(seq) {
+                        self.cursor.announce_gap();
+                        self.give_way(seq);
+                    }
+                    true
+                }
                 None => {
-                    let Reverse((_, number)) = self.waiting.pop()?;
-                    self.current = Some(number);
-                    number
+                    self.cursor = Cursor::at_end(self.cursor.thread());
+                    self.next_stream()
                 }
             };
-            let track = &mut self.tracks[number];
-            if track.gap {
-                return Some(self.lost(number));
-            }
-            match track.cursor.next(&mut self.context) {
-                Found::Step(step) => {
-                    if self.tracks.len() > 1 && self.tracks[number].cursor.next_seq().is_some() {
-                        self.current = None;
-                        self.enqueue(number);
-                    }
-                    return Some(step);
-                }
-                Found::End => self.next_block(number),
-                Found::Nonsense => {
-                    track.cursor = Cursor::default();
-                    track.gap = true;
-                    let block = &self.file.streams[track.stream].blocks[track.next_block - 1];
-                    let (offset, bytes) = (block.payload, u64::from(block.words) * 8);
-                    self.damage.push(Damage::Contents { offset, bytes });
-                }
+            if lost.is_some() || !more {
+                return lost;
             }
         }
     }
 
-    /// At the end of a block: goes on with the next one, in its turn.
-    fn next_block(&mut self, number: usize) {
-        self.current = None;
-        if !self.fill(number) {
+    /// Whether another stream comes before this sequence number of the current one.
+    #[inline]
+    fn other_before(&self, seq: u64) -> bool {
+        let first = self.waiting.peek();
+        first.is_some_and(|Reverse(first)| *first < (seq, self.current))
+    }
+
+    /// Goes on with another stream, until it is this one's turn again.
+    fn give_way(&mut self, seq: u64) {
+        let Some(mut first) = self.waiting.peek_mut() else {
             return;
+        };
+        let Reverse((_, next)) = std::mem::replace(&mut *first, Reverse((seq, self.current)));
+        drop(first);
+        self.tracks[self.current].cursor = std::mem::take(&mut self.cursor);
+        self.go_on_with(next);
+    }
+
+    /// At the end of the current stream: goes on with the next one, if there is one.
+    fn next_stream(&mut self) -> bool {
+        let next = self.waiting.pop();
+        if let Some(Reverse((_, next))) = next {
+            self.go_on_with(next);
         }
-        match self.tracks[number].cursor.next_seq() {
-            Some(seq) => self.waiting.push(Reverse((seq, number))),
-            None => self.current = Some(number),
+        next.is_some()
+    }
+
+    fn go_on_with(&mut self, next: usize) {
+        self.cursor = std::mem::take(&mut self.tracks[next].cursor);
+        self.current = next;
+    }
+
+    /// The next good block of a stream.
+    fn open_block(&mut self, number: usize) -> Opened<'a> {
+        let file = self.file;
+        let mut gap = false;
+        let Some(stream) = file.streams.get(number) else {
+            return Opened { block: None, gap };
+        };
+        let track = &mut self.tracks[number];
+        while let Some(block) = stream.blocks.get(track.next_block) {
+            gap |= block.ordinal != track.next_ordinal;
+            track.next_block += 1;
+            track.next_ordinal = block.ordinal.wrapping_add(1);
+            let Some((header, words)) = file.image.block_at(block.start) else {
+                gap = true;
+                continue;
+            };
+            if header.matches(words) {
+                let cursor = Cursor::new(&header, words);
+                self.context.know(cursor.thread());
+                let block = Some((cursor, header.seq_before));
+                return Opened { block, gap };
+            }
+            gap = true;
+            self.damage.push(Damage::Contents {
+                offset: (block.start + BlockHeader::WORDS as u64) * 8,
+                bytes: words.len() as u64 * 8,
+            });
         }
+        Opened { block: None, gap }
+    }
+
+    /// Says that the rest of the current block makes no sense.
+    fn note_malformed(&mut self) {
+        let before = self.tracks[self.current].next_block.saturating_sub(1);
+        let block = self.file.streams[self.current].blocks[before];
+        let Some((_, words)) = self.file.image.block_at(block.start) else {
+            return;
+        };
+        let left = self.cursor.words_left();
+        let read = BlockHeader::WORDS + words.len().saturating_sub(left);
+        self.damage.push(Damage::Malformed {
+            offset: (block.start + read as u64) * 8,
+            bytes: left as u64 * 8,
+        });
     }
 }
 
-/// The words of a block, if they are what was written.
-fn load(file: &TraceFile, block: &Block) -> Option<Vec<u64>> {
-    let words = words_of(file.at(block.payload, block.words as usize * 8)?);
-    block.header.matches(&words).then_some(words)
+impl<'a> Reader<'a> {
+    /// How many things it remembers besides the tables.
+    pub(super) fn weight(&self) -> usize {
+        self.tracks.len() + self.context.objects.weight() + self.context.code.weight()
+    }
+
+    /// Exchanges the tables. Those of a reader that has come further do as well.
+    pub(super) fn swap_tables(&mut self, tables: Arc<Tables>) -> Arc<Tables> {
+        std::mem::replace(&mut self.context.tables, tables)
+    }
 }
 
 impl Steps for Reader<'_> {
@@ -172,7 +227,10 @@ impl Steps for Reader<'_> {
 
     #[inline]
     fn next_step(&mut self) -> Result<Option<Step>, Infallible> {
-        Ok(self.step())
+        match self.cursor.next_plain(&self.context.code) {
+            Some(step) => Ok(Some(step)),
+            None => Ok(self.next_other()),
+        }
     }
 
     fn tables(&self) -> &Tables {

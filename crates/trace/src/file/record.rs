@@ -1,66 +1,124 @@
 //! From the words of a block to steps.
 
 use deadheat_wire::word::{self, ext};
-use deadheat_wire::{Op, Order};
+use deadheat_wire::{BlockHeader, Op, Order};
 
-use super::blocks::Block;
-use super::code::CodeMap;
-use super::objects::Objects;
-use crate::{Addr, Event, Pc, Step, Tables, ThreadId};
+use super::code::Locator;
+use super::context::Context;
+use crate::{Addr, Event, Pc, Step, ThreadId};
 
 /// The largest piece that a range without values is cut into.
 const LARGEST_PIECE: u64 = 32 * 1024;
 
-/// What the records of a stream refer to.
-#[derive(Clone, Debug)]
-pub(super) struct Context {
-    pub code: CodeMap,
-    pub objects: Objects,
-    pub tables: Tables,
-}
-
-/// A place in a block. All but the context; cheap to make, one per stream.
+/// A place in a block.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cursor {
-    words: Vec<u64>,
-    next: usize,
+pub(super) struct Cursor<'a> {
+    /// The words that follow; none while something else comes first.
+    words: &'a [u64],
     /// The *last pc*.
     pc: u64,
     thread: ThreadId,
     values: bool,
-    /// The rest of an access that is several steps.
-    rest: Option<Rest>,
+    first: First<'a>,
 }
 
+/// What comes before the next record.
+#[derive(Clone, Copy, Debug, Default)]
+enum First<'a> {
+    #[default]
+    Nothing,
+    /// A gap must be announced; the words behind it.
+    Gap(&'a [u64]),
+    /// An access that is several steps is under way.
+    Rest(Rest<'a>),
+}
+
+/// The rest of an access that is several steps.
 #[derive(Clone, Copy, Debug)]
-struct Rest {
+struct Rest<'a> {
     op: Op,
     addr: u64,
     bytes: u64,
-    /// Where its values are, if it has them.
-    values: Option<usize>,
     pc: Pc,
+    /// Its values, as far as there are any.
+    values: Option<&'a [u64]>,
+    /// The words behind it.
+    behind: &'a [u64],
 }
 
-/// What a cursor finds.
+/// What comes next in a block.
 pub(super) enum Found {
     Step(Step),
+    /// A synchronisation with this sequence number: see [`Cursor::sync`].
+    Sync(u64),
     /// The end of the block.
     End,
     /// Words that make no sense: the rest of the block is lost.
-    Nonsense,
+    Malformed,
 }
 
-impl Cursor {
-    /// At the start of a block with these words.
-    pub fn new(block: &Block, words: Vec<u64>) -> Self {
+/// What the tag of an access says.
+#[derive(Clone, Copy)]
+struct Kind {
+    op: Op,
+    /// In bytes; 0 for the tags of other records.
+    size: u16,
+    /// The bits of a value of this size.
+    mask: u64,
+}
+
+const KINDS: [Kind; 16] = {
+    let other = Kind {
+        op: Op::Lost,
+        size: 0,
+        mask: 0,
+    };
+    let mut kinds = [other; 16];
+    let mut code = 0;
+    while code < 5 {
+        let (size, mask) = (1 << code, mask(1 << code));
+        let (read, write) = (Op::Read, Op::Write);
+        kinds[word::READ1 as usize + code] = Kind {
+            op: read,
+            size,
+            mask,
+        };
+        kinds[word::WRITE1 as usize + code] = Kind {
+            op: write,
+            size,
+            mask,
+        };
+        code += 1;
+    }
+    kinds
+};
+
+/// The bits of a value of this many bytes; a larger one comes in words.
+const fn mask(bytes: u64) -> u64 {
+    if bytes < 8 {
+        (1 << (bytes * 8)) - 1
+    } else {
+        u64::MAX
+    }
+}
+
+impl<'a> Cursor<'a> {
+    /// At the start of a block.
+    pub fn new(header: &BlockHeader, words: &'a [u64]) -> Self {
         Cursor {
             words,
-            next: 0,
-            pc: block.pc,
-            thread: ThreadId(block.thread.min(Event::MAX_THREAD)),
-            values: block.values,
-            rest: None,
+            pc: header.pc,
+            thread: ThreadId(header.thread),
+            values: header.has_values(),
+            first: First::Nothing,
+        }
+    }
+
+    /// At the end of a block whose last events were this thread's.
+    pub fn at_end(thread: ThreadId) -> Self {
+        Cursor {
+            thread,
+            ..Cursor::default()
         }
     }
 
@@ -69,217 +127,254 @@ impl Cursor {
         self.thread
     }
 
-    /// Whether there is nothing left.
-    pub fn is_done(&self) -> bool {
-        self.rest.is_none() && self.next >= self.words.len()
+    /// How many words of the block have not been read.
+    pub fn words_left(&self) -> usize {
+        match self.first {
+            First::Nothing => self.words.len(),
+            First::Gap(behind) | First::Rest(Rest { behind, .. }) => behind.len(),
+        }
     }
 
-    /// The sequence number of the next record, if it has one.
+    /// The step that says that events are missing here.
+    pub fn lost(&self) -> Step {
+        Step::new(Event::new(self.thread, Op::Lost, 0, Pc::UNKNOWN))
+    }
+
+    /// Makes that the next step. At the start of a block only.
+    pub fn announce_gap(&mut self) {
+        self.first = First::Gap(std::mem::take(&mut self.words));
+    }
+
+    /// The next step, if it is a plain access in code near that of the last one: most are.
+    /// `None` says nothing about what else there is.
     #[inline]
-    pub fn next_seq(&mut self) -> Option<u64> {
-        if self.rest.is_some() {
+    pub fn next_plain(&mut self, code: &Locator<'_>) -> Option<Step> {
+        let (&first, mut behind) = self.words.split_first()?;
+        let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
+        if size == 0 {
             return None;
         }
-        while let Some(&first) = self.words.get(self.next) {
-            match word::tag(first) {
-                word::PC => {
-                    self.pc = word::addr(first);
-                    self.next += 1;
-                }
-                word::SYNC => return self.words.get(self.next + 1).map(|second| second >> 24),
-                _ => return None,
+        let address = moved(self.pc, first);
+        let pc = code.near(address)?;
+        let event = Event::access(self.thread, op, Addr(word::addr(first)), size, pc);
+        let mut step = Step::new(event);
+        if self.values {
+            let (&value, further) = behind.split_first()?;
+            if size == 16 {
+                return None;
             }
+            step = with_value(step, op, value & mask);
+            behind = further;
         }
-        None
+        self.words = behind;
+        self.pc = address;
+        Some(step)
     }
 
-    /// The next step.
-    #[inline]
-    pub fn next(&mut self, context: &mut Context) -> Found {
-        if let Some(rest) = self.rest {
-            return self.next_piece(rest);
+    /// What comes next, whatever it is.
+    pub fn next(&mut self, context: &mut Context<'_>) -> Found {
+        match self.first {
+            First::Nothing => {}
+            First::Gap(behind) => {
+                (self.words, self.first) = (behind, First::Nothing);
+                return Found::Step(self.lost());
+            }
+            First::Rest(rest) => return self.next_piece(rest),
         }
         loop {
-            let Some(&first) = self.words.get(self.next) else { return Found::End };
-            let kind = word::tag(first);
+            let Some((&first, behind)) = self.words.split_first() else {
+                return Found::End;
+            };
             let addr = word::addr(first);
-            match kind {
-                1..=10 => return self.access(kind, first, addr, context),
+            match word::tag(first) {
+                1..=10 => return self.access(first, behind, context),
                 word::ENTER => {
-                    self.next += 1;
-                    let delta = word::detail(first);
-                    self.pc = match delta {
+                    self.pc = match word::detail(first) {
                         0 => addr,
-                        _ => addr.wrapping_add(delta).wrapping_sub(word::PC_BIAS),
+                        _ => moved(addr, first),
                     };
-                    return self.plain(Op::Enter, context.code.pc(addr));
+                    return self.function(Op::Enter, addr, behind, context);
                 }
                 word::LEAVE => {
-                    self.next += 1;
                     self.pc = addr;
-                    return self.plain(Op::Leave, context.code.pc(addr));
+                    return self.function(Op::Leave, addr, behind, context);
                 }
                 word::PC => {
-                    self.next += 1;
                     self.pc = addr;
+                    self.words = behind;
                 }
-                word::SYNC => return self.sync(first, context),
+                word::SYNC => {
+                    return match behind.first() {
+                        Some(second) => Found::Sync(word::split_numbered(*second).0),
+                        None => Found::Malformed,
+                    };
+                }
                 word::EXT => {
                     if let Some(found) = self.extension(first, context) {
                         return found;
                     }
                 }
-                _ => return Found::Nonsense,
+                _ => return Found::Malformed,
             }
         }
     }
 
-    fn plain(&self, op: Op, pc: Pc) -> Found {
+    /// A function's entry or exit.
+    #[inline]
+    fn function(
+        &mut self,
+        op: Op,
+        caller: u64,
+        behind: &'a [u64],
+        context: &mut Context<'_>,
+    ) -> Found {
+        self.words = behind;
+        let pc = context.code.pc(caller);
         Found::Step(Step::new(Event::new(self.thread, op, 0, pc)))
     }
 
-    #[inline]
-    fn access(&mut self, kind: u64, first: u64, addr: u64, context: &mut Context) -> Found {
-        self.pc = self.pc.wrapping_add(word::detail(first)).wrapping_sub(word::PC_BIAS);
+    fn access(&mut self, first: u64, behind: &'a [u64], context: &mut Context<'_>) -> Found {
+        let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
+        self.pc = moved(self.pc, first);
         let pc = context.code.pc(self.pc);
-        let op = if kind < word::WRITE1 { Op::Read } else { Op::Write };
-        let size_code = (kind - 1) % 5;
-        self.next += 1;
-        if !self.values {
-            let size = 1 << size_code;
-            return Found::Step(Step::new(Event::access(self.thread, op, Addr(addr), size, pc)));
+        let addr = word::addr(first);
+        let step = Step::new(Event::access(self.thread, op, Addr(addr), size, pc));
+        match (self.values, behind) {
+            (false, _) => {
+                self.words = behind;
+                Found::Step(step)
+            }
+            (true, [_, _, further @ ..]) if size == 16 => self.next_piece(Rest {
+                op,
+                addr,
+                bytes: 16,
+                pc,
+                values: Some(behind),
+                behind: further,
+            }),
+            (true, [value, further @ ..]) if size < 16 => {
+                self.words = further;
+                Found::Step(with_value(step, op, value & mask))
+            }
+            _ => Found::Malformed,
         }
-        if size_code == 4 {
-            let rest = Rest { op, addr, bytes: 16, values: Some(self.next), pc };
-            self.next += 2;
-            return self.next_piece(rest);
-        }
-        let Some(&value) = self.words.get(self.next) else { return Found::Nonsense };
-        self.next += 1;
-        let event = Event::access(self.thread, op, Addr(addr), 1 << size_code, pc);
-        Found::Step(with_value(event, op, value))
     }
 
     /// The next step of an access that is several.
-    fn next_piece(&mut self, mut rest: Rest) -> Found {
-        let most = if rest.values.is_some() { 8 } else { LARGEST_PIECE };
+    fn next_piece(&mut self, mut rest: Rest<'a>) -> Found {
+        let most = if rest.values.is_some() {
+            8
+        } else {
+            LARGEST_PIECE
+        };
         let size = rest.bytes.min(most);
         let event = Event::access(self.thread, rest.op, Addr(rest.addr), size as u16, rest.pc);
-        let step = match rest.values {
-            None => Step::new(event),
-            Some(at) => {
-                let Some(&value) = self.words.get(at) else { return Found::Nonsense };
-                rest.values = Some(at + 1);
-                with_value(event, rest.op, value)
-            }
-        };
+        let mut step = Step::new(event);
+        if let Some([value, further @ ..]) = rest.values {
+            step = with_value(step, rest.op, value & mask(size));
+            rest.values = Some(further);
+        }
         rest.addr += size;
         rest.bytes -= size;
-        self.rest = (rest.bytes > 0).then_some(rest);
+        (self.words, self.first) = match rest.bytes {
+            0 => (rest.behind, First::Nothing),
+            _ => (Default::default(), First::Rest(rest)),
+        };
         Found::Step(step)
-    }
-
-    fn sync(&mut self, first: u64, context: &mut Context) -> Found {
-        let Some(&second) = self.words.get(self.next + 1) else { return Found::Nonsense };
-        let Some(length) = word::record_len(first, second, self.values) else {
-            return Found::Nonsense;
-        };
-        let Some(further) = self.words.get(self.next + 2..self.next + length) else {
-            return Found::Nonsense;
-        };
-        let bits = word::detail(first);
-        let Some(op) = Op::from_number((bits & 63) as u8) else { return Found::Nonsense };
-        let (order, size_code) = (Order::from_number((bits >> 6 & 7) as u8), bits >> 9 & 7);
-        let (_, delta) = word::split_numbered(second);
-        self.pc = self.pc.wrapping_add_signed(delta) & word::ADDR_MASK;
-        let pc = context.code.pc(self.pc);
-        let target = word::addr(first);
-        let event = if op.is_atomic() {
-            Event::atomic(self.thread, op, Addr(target), 1 << size_code.min(4), order, pc)
-        } else if op == Op::Fence {
-            Event::atomic(self.thread, op, Addr(0), 0, order, pc)
-        } else {
-            Event::new(self.thread, op, self.target(op, target, size_code, further, context), pc)
-        };
-        let mut step = Step::new(event);
-        match (op, further) {
-            // Sixteen bytes do not fit; their values are not kept.
-            (Op::AtomicRead, [read]) => step = step.with_read(*read),
-            (Op::AtomicRmw, [read, written]) => {
-                step = step.with_read(*read).with_written(*written);
-            }
-            (op, [operand]) if op != Op::AtomicRmw => step = step.with_written(*operand),
-            _ => {}
-        }
-        self.next += length;
-        Found::Step(step)
-    }
-
-    /// What an event that is no access is about.
-    fn target(
-        &self,
-        op: Op,
-        target: u64,
-        kind: u64,
-        further: &[u64],
-        context: &mut Context,
-    ) -> u64 {
-        let Context { objects, tables, .. } = context;
-        match op {
-            Op::Fork | Op::Join | Op::Begin | Op::End => target,
-            Op::Alloc => {
-                objects.allocated(target, further.first().copied().unwrap_or(0));
-                target
-            }
-            Op::Free => {
-                objects.freed(target);
-                target
-            }
-            Op::Init => u64::from(objects.initialised(kind, target, tables).0),
-            Op::Destroy => u64::from(objects.destroyed(kind, target, tables).0),
-            _ => u64::from(objects.of(op, target, tables).0),
-        }
     }
 
     /// Ranges, switches of the thread, gaps; `None` if there is no step to it.
-    fn extension(&mut self, first: u64, context: &mut Context) -> Option<Found> {
-        let second = self.words.get(self.next + 1).copied().unwrap_or(0);
-        let Some(length) = word::record_len(first, second, self.values) else {
-            return Some(Found::Nonsense);
+    fn extension(&mut self, first: u64, context: &mut Context<'_>) -> Option<Found> {
+        let second = self.words.get(1).copied().unwrap_or(0);
+        let length = word::record_len(first, second, self.values);
+        let Some((record, behind)) = length.and_then(|n| self.words.split_at_checked(n)) else {
+            return Some(Found::Malformed);
         };
-        if self.next + length > self.words.len() {
-            return Some(Found::Nonsense);
-        }
-        let at = self.next;
-        self.next += length;
-        let bits = word::detail(first);
-        match bits & 0xFF {
+        let (addr, bits) = (word::addr(first), word::detail(first));
+        let op = match bits & 0xFF {
+            ext::SWITCH if addr > context.last_thread.into() => return Some(Found::Malformed),
             ext::SWITCH => {
-                let thread = word::addr(first);
-                if thread > u64::from(Event::MAX_THREAD) {
-                    return Some(Found::Nonsense);
-                }
-                self.thread = ThreadId(thread as u32);
-                None
+                self.words = behind;
+                self.thread = ThreadId(addr as u32);
+                context.know(self.thread);
+                return None;
             }
             ext::LOST => {
-                let event = Event::new(self.thread, Op::Lost, 0, context.code.pc(self.pc));
-                Some(Found::Step(Step::new(event).with_written(word::addr(first))))
+                self.words = behind;
+                return Some(Found::Step(self.lost().with_written(addr)));
             }
-            kind => {
-                let (bytes, delta) = word::split_numbered(second);
-                self.pc = self.pc.wrapping_add_signed(delta) & word::ADDR_MASK;
-                let pc = context.code.pc(self.pc);
-                let op = if kind == ext::RANGE_WRITE { Op::Write } else { Op::Read };
-                let values = (bits & ext::VALUES != 0).then_some(at + 2);
-                let addr = word::addr(first);
-                (bytes > 0).then(|| self.next_piece(Rest { op, addr, bytes, values, pc }))
-            }
+            ext::RANGE_READ => Op::Read,
+            _ => Op::Write,
+        };
+        let (bytes, delta) = word::split_numbered(second);
+        if addr + bytes > word::ADDR_MASK + 1 {
+            return Some(Found::Malformed);
         }
+        self.words = behind;
+        self.pc = self.pc.wrapping_add_signed(delta);
+        let rest = Rest {
+            op,
+            addr,
+            bytes,
+            pc: context.code.pc(self.pc),
+            values: (bits & ext::VALUES != 0).then_some(&record[2..]),
+            behind,
+        };
+        (bytes > 0).then(|| self.next_piece(rest))
+    }
+
+    /// The synchronisation that was found; `None` if it makes no sense.
+    pub fn sync(&mut self, context: &mut Context<'_>) -> Option<Step> {
+        let [first, second, ..] = *self.words else {
+            return None;
+        };
+        let length = word::record_len(first, second, self.values)?;
+        let (record, behind) = self.words.split_at_checked(length)?;
+        let bits = word::detail(first);
+        let op = Op::from_number((bits & 63) as u8)?;
+        let order = Order::from_number((bits >> 6 & 7) as u8);
+        let (size_code, target) = (bits >> 9 & 7, word::addr(first));
+        let address = self.pc.wrapping_add_signed(word::split_numbered(second).1);
+        let pc = context.code.pc(address);
+        let event = if op.is_atomic() {
+            let size = (size_code <= 4).then_some(1 << size_code)?;
+            Event::atomic(self.thread, op, Addr(target), size, order, pc)
+        } else if op == Op::Fence {
+            Event::atomic(self.thread, op, Addr(0), 0, order, pc)
+        } else {
+            let operand = record.get(2).copied();
+            let target = context.target(op, target, size_code, operand)?;
+            Event::new(self.thread, op, target, pc)
+        };
+        let step = Step::new(event);
+        let mask = mask(1 << size_code);
+        self.words = behind;
+        self.pc = address;
+        Some(match (op, &record[2..]) {
+            // Sixteen bytes do not fit; their values are not kept.
+            (Op::AtomicRead, [read]) => step.with_read(read & mask),
+            (Op::AtomicWrite, [written]) => step.with_written(written & mask),
+            (Op::AtomicRmw, [read, written]) => {
+                step.with_read(read & mask).with_written(written & mask)
+            }
+            (op, [operand]) if !op.is_atomic() && op != Op::Fence => step.with_written(*operand),
+            _ => step,
+        })
     }
 }
 
-fn with_value(event: Event, op: Op, value: u64) -> Step {
-    let step = Step::new(event);
-    if op == Op::Read { step.with_read(value) } else { step.with_written(value) }
+/// A pc after the delta in a word.
+#[inline]
+fn moved(pc: u64, word: u64) -> u64 {
+    pc.wrapping_add(word::detail(word))
+        .wrapping_sub(word::PC_BIAS)
+}
+
+#[inline]
+fn with_value(step: Step, op: Op, value: u64) -> Step {
+    if op == Op::Read {
+        step.with_read(value)
+    } else {
+        step.with_written(value)
+    }
 }

@@ -1,79 +1,152 @@
 //! What a killed program had in its buffers: the live file beside the recording.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use deadheat_wire::{
     BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LiveHeader, SLOT_BYTES, word,
 };
 
-use super::blocks::words_of;
+use super::blocks::Blocks;
+use super::damage::Damage;
+use super::image::Image;
+
+/// How many words are kept at the most: the full buffers of four thousand threads.
+const MOST_WORDS: usize = 4096 * BLOCK_BYTES / 8;
 
 /// Blocks made from the buffers.
 #[derive(Default)]
-pub(super) struct Salvaged {
-    /// Their payloads, one behind the other.
-    pub bytes: Vec<u8>,
-    /// Their headers, and where their payloads start.
-    pub blocks: Vec<(BlockHeader, u64)>,
-    pub records: u64,
+struct Salvaged {
+    /// Headers and payloads, one behind the other.
+    words: Vec<u64>,
+    /// The headers once more, and where they stand.
+    blocks: Vec<(BlockHeader, u64)>,
+    records: u64,
 }
 
-/// Reads the live file of the recording at `path`, if there is one. `written` has the last
-/// block of each stream that is in the recording itself.
-pub(super) fn from_live_file(path: &Path, written: &[(u32, u32)]) -> Salvaged {
+/// Adds what the live file of the recording at `path` holds, and says that the recording was not
+/// closed.
+pub(super) fn from_live_file(path: &Path, image: &mut Image, blocks: &mut Blocks) {
     let mut name = path.as_os_str().to_owned();
     name.push(".live");
     let mut salvaged = Salvaged::default();
-    for slot in std::fs::read(name).unwrap_or_default().chunks_exact(SLOT_BYTES) {
-        if let Some(header) = live_header(slot)
-            && !written.contains(&(header.stream, header.ordinal))
-        {
-            take(header, &slot[LIVE_BUFFER..LIVE_BUFFER + BLOCK_BYTES], &mut salvaged);
-        }
+    let read = salvaged.read(Path::new(&name), blocks);
+    blocks.damage.push(Damage::NotClosed {
+        salvaged: salvaged.records,
+    });
+    match read {
+        Ok(()) => {}
+        // Programs that end at once, and those whose disk is full, have none.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => blocks.damage.push(Damage::LiveFile {
+            reason: error.to_string(),
+        }),
     }
-    salvaged
+    let start = image.append(salvaged.words);
+    for (header, at) in salvaged.blocks {
+        blocks.add(&header, start + at);
+    }
 }
 
-fn live_header(slot: &[u8]) -> Option<LiveHeader> {
-    let words = words_of(slot.get(..LiveHeader::WORDS * 8)?);
-    LiveHeader::from_words(words.as_slice().try_into().ok()?)
-}
-
-fn take(live: LiveHeader, buffer: &[u8], salvaged: &mut Salvaged) {
-    let words = words_of(buffer);
-    let values = live.flags as u8 & BlockHeader::VALUES != 0;
-    let mut seq_last = live.seq_before;
-    let mut end = 0;
-    let mut records = 0;
-    while let Some(&first) = words.get(end) {
-        let second = words.get(end + 1).copied().unwrap_or(0);
-        let Some(length) = word::record_len(first, second, values) else { break };
-        if end + length > words.len() {
-            break;
+impl Salvaged {
+    /// Reads all slots, one at a time.
+    fn read(&mut self, path: &Path, blocks: &Blocks) -> io::Result<()> {
+        // A pipe of that name would keep us waiting.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("the live file is not a regular file"));
         }
-        if word::tag(first) == word::SYNC {
-            if second == 0 {
-                break; // Its second word was not written any more.
+        let file = File::open(path)?;
+        let slots = file.metadata()?.len() / SLOT_BYTES as u64;
+        let mut head = [0; LiveHeader::WORDS * 8];
+        let mut buffer = vec![0; BLOCK_BYTES];
+        for slot in 0..slots {
+            let offset = slot * SLOT_BYTES as u64;
+            file.read_exact_at(&mut head, offset)?;
+            let Some(header) = live_header(&head) else {
+                continue;
+            };
+            // A left-over: its words were written to the recording.
+            if blocks.reach(header.stream, header.ordinal) {
+                continue;
             }
-            seq_last = second >> 24;
+            file.read_exact_at(&mut buffer, offset + LIVE_BUFFER as u64)?;
+            let words: Vec<u64> = buffer
+                .as_chunks()
+                .0
+                .iter()
+                .map(|word| u64::from_le_bytes(*word))
+                .collect();
+            self.take(&header, &words);
+            if self.words.len() > MOST_WORDS {
+                return Err(io::Error::other("the live file is too large"));
+            }
         }
-        end += length;
-        records += 1;
+        Ok(())
     }
-    if end == 0 {
-        return;
+
+    /// Takes the whole records at the start of a buffer.
+    fn take(&mut self, live: &LiveHeader, words: &[u64]) {
+        let flags = live.flags as u8;
+        let written = Written::of(words, flags & BlockHeader::VALUES != 0);
+        if written.words == 0 {
+            return;
+        }
+        let mut header = BlockHeader::new(BlockKind::Events, live.stream);
+        header.flags = flags;
+        header.ordinal = live.ordinal;
+        header.thread = live.thread;
+        header.pc = live.pc;
+        header.seq_before = live.seq_before;
+        header.seq_last = written.seq_last.unwrap_or(live.seq_before);
+        let payload = &words[..written.words];
+        header.words = payload.len() as u32;
+        self.blocks.push((header, self.words.len() as u64));
+        self.words.extend(header.seal(payload));
+        self.words.extend(payload);
+        self.records += written.records;
     }
-    let mut header = BlockHeader::new(BlockKind::Events, live.stream);
-    header.flags = live.flags as u8;
-    header.ordinal = live.ordinal;
-    header.thread = live.thread;
-    header.pc = live.pc;
-    header.seq_before = live.seq_before;
-    header.seq_last = seq_last;
-    let sealed = header.seal(&words[..end]);
-    if let Some(header) = BlockHeader::from_words(&sealed) {
-        salvaged.blocks.push((header, salvaged.bytes.len() as u64));
-        salvaged.bytes.extend_from_slice(&buffer[..end * 8]);
-        salvaged.records += records;
+}
+
+/// What a buffer holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Written {
+    words: usize,
+    records: u64,
+    seq_last: Option<u64>,
+}
+
+impl Written {
+    /// The records in a buffer. A zero word is where the program stopped writing; so a record
+    /// that ends with one, behind which there is nothing, may lack its last words: it is left out.
+    fn of(buffer: &[u64], values: bool) -> Self {
+        let mut written = Written::default();
+        let mut rest = buffer;
+        while let Some(&first) = rest.first() {
+            let second = rest.get(1).copied().unwrap_or(0);
+            let length = word::record_len(first, second, values);
+            let Some((record, behind)) = length.and_then(|n| rest.split_at_checked(n)) else {
+                break;
+            };
+            if record.last() == Some(&0) && behind.first().is_none_or(|word| *word == 0) {
+                break;
+            }
+            if word::tag(first) == word::SYNC {
+                written.seq_last = Some(word::split_numbered(second).0);
+            }
+            written.words += record.len();
+            written.records += 1;
+            rest = behind;
+        }
+        written
     }
+}
+
+fn live_header(bytes: &[u8; LiveHeader::WORDS * 8]) -> Option<LiveHeader> {
+    let mut words = [0; LiveHeader::WORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    LiveHeader::from_words(&words)
 }
