@@ -30,6 +30,8 @@ pub static __deadheat_runtime: u32 = deadheat_wire::VERSION;
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    message::say(format_args!("a bug in deadheat's runtime; the program is stopped"));
+    message::say(format_args!(
+        "a bug in deadheat's runtime; the program is stopped"
+    ));
     sys::exit_group(101)
 }

@@ -22,7 +22,10 @@ impl Write for Line {
 
 /// Writes `deadheat: <text>` and a line's end to standard error, in one piece.
 pub fn say(text: fmt::Arguments) {
-    let mut line = Line { bytes: [0; 512], len: 0 };
+    let mut line = Line {
+        bytes: [0; 512],
+        len: 0,
+    };
     let _ = line.write_str("deadheat: ");
     let _ = line.write_fmt(text);
     line.bytes[line.len] = b'\n';

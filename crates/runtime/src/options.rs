@@ -22,7 +22,12 @@ impl Opt {
         default: u64,
         help: &'static str,
     ) -> Self {
-        Opt { name, words, help, value: AtomicU64::new(default) }
+        Opt {
+            name,
+            words,
+            help,
+            value: AtomicU64::new(default),
+        }
     }
 
     /// Its value.
@@ -101,7 +106,10 @@ pub fn read() -> Option<&'static [u8]> {
 }
 
 fn apply(list: &[u8]) {
-    for item in list.split(|byte| *byte == b':').filter(|item| !item.is_empty()) {
+    for item in list
+        .split(|byte| *byte == b':')
+        .filter(|item| !item.is_empty())
+    {
         let mut parts = item.splitn(2, |byte| *byte == b'=');
         let name = parts.next().unwrap_or(&[]);
         let value = parts.next().unwrap_or(b"1");
@@ -125,7 +133,12 @@ fn help() {
     message::say(format_args!("DEADHEAT_OPTIONS=name=value:name=value"));
     for option in TABLE {
         match option.words {
-            [] => message::say(format_args!("  {}={}  {}", option.name, option.get(), option.help)),
+            [] => message::say(format_args!(
+                "  {}={}  {}",
+                option.name,
+                option.get(),
+                option.help
+            )),
             words => message::say(format_args!(
                 "  {}={}  {} {:?}",
                 option.name,
@@ -166,7 +179,10 @@ mod tests {
     #[test]
     fn lists_are_applied_and_nonsense_is_not() {
         apply(b"seed=42:policy=pct:mode=nonsense:depth=x:unknown=1:");
-        assert_eq!((SEED.get(), POLICY.get(), MODE.get(), DEPTH.get()), (42, 1, 0, 3));
+        assert_eq!(
+            (SEED.get(), POLICY.get(), MODE.get(), DEPTH.get()),
+            (42, 1, 0, 3)
+        );
     }
 
     #[test]

@@ -22,6 +22,8 @@ trampoline! {
     "fexecve" => fexecve;
     "sigaction" => sigaction;
     "signal" => signal;
+    "pthread_sigmask" => pthread_sigmask;
+    "sigprocmask" => sigprocmask;
     "dlopen" => dlopen;
     "dlclose" => dlclose;
     "munmap" => munmap;
@@ -148,7 +150,8 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
         }
         (*local).handlers += 1;
         (*local).cursor.clear();
-        let handler: Handler = core::mem::transmute(HANDLERS[signal as usize].load(Ordering::Acquire));
+        let handler: Handler =
+            core::mem::transmute(HANDLERS[signal as usize].load(Ordering::Acquire));
         handler(signal, info, context);
         (*local).handlers -= 1;
         if (*local).handlers == 0 {
@@ -204,6 +207,18 @@ unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
             _ => libc::SIG_ERR,
         }
     }
+}
+
+unsafe extern "C" fn pthread_sigmask(how: c_int, new: usize, old: usize) -> c_int {
+    let result = unsafe { real::pthread_sigmask(how, new, old) };
+    serial::mask_changed();
+    result
+}
+
+unsafe extern "C" fn sigprocmask(how: c_int, new: usize, old: usize) -> c_int {
+    let result = unsafe { real::sigprocmask(how, new, old) };
+    serial::mask_changed();
+    result
 }
 
 /// A library may bring instrumented code and must be in the trace's list of modules. Its

@@ -34,19 +34,35 @@ fn call3(number: libc::c_long, a: usize, b: usize, c: usize) -> isize {
 
 /// Writes bytes; the number written or a negated error number.
 pub fn write(fd: i32, bytes: &[u8]) -> isize {
-    call3(libc::SYS_write, fd as usize, bytes.as_ptr() as usize, bytes.len())
+    call3(
+        libc::SYS_write,
+        fd as usize,
+        bytes.as_ptr() as usize,
+        bytes.len(),
+    )
 }
 
 /// Reads bytes; the number read or a negated error number.
 pub fn read(fd: i32, bytes: &mut [u8]) -> isize {
-    call3(libc::SYS_read, fd as usize, bytes.as_mut_ptr() as usize, bytes.len())
+    call3(
+        libc::SYS_read,
+        fd as usize,
+        bytes.as_mut_ptr() as usize,
+        bytes.len(),
+    )
 }
 
 /// Writes two pieces as one.
 pub fn writev(fd: i32, first: &[u64], second: &[u64]) -> isize {
     let pieces = [
-        libc::iovec { iov_base: first.as_ptr() as *mut _, iov_len: size_of_val(first) },
-        libc::iovec { iov_base: second.as_ptr() as *mut _, iov_len: size_of_val(second) },
+        libc::iovec {
+            iov_base: first.as_ptr() as *mut _,
+            iov_len: size_of_val(first),
+        },
+        libc::iovec {
+            iov_base: second.as_ptr() as *mut _,
+            iov_len: size_of_val(second),
+        },
     ];
     call3(libc::SYS_writev, fd as usize, pieces.as_ptr() as usize, 2)
 }
@@ -56,7 +72,14 @@ pub fn open(path: &[u8], flags: i32, mode: u32) -> isize {
     debug_assert_eq!(path.last(), Some(&0));
     call(
         libc::SYS_openat,
-        [libc::AT_FDCWD as usize, path.as_ptr() as usize, flags as usize, mode as usize, 0, 0],
+        [
+            libc::AT_FDCWD as usize,
+            path.as_ptr() as usize,
+            flags as usize,
+            mode as usize,
+            0,
+            0,
+        ],
     )
 }
 
@@ -82,9 +105,20 @@ pub fn map(bytes: usize, fd: i32, offset: usize) -> *mut u8 {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let address = call(
         libc::SYS_mmap,
-        [0, bytes, protection as usize, flags as usize, fd as isize as usize, offset],
+        [
+            0,
+            bytes,
+            protection as usize,
+            flags as usize,
+            fd as isize as usize,
+            offset,
+        ],
     );
-    if (-4095..0).contains(&address) { core::ptr::null_mut() } else { address as *mut u8 }
+    if (-4095..0).contains(&address) {
+        core::ptr::null_mut()
+    } else {
+        address as *mut u8
+    }
 }
 
 /// Unmaps memory.
@@ -128,22 +162,42 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, milliseconds: u64) {
         tv_sec: (milliseconds / 1000) as i64,
         tv_nsec: (milliseconds % 1000 * 1_000_000) as i64,
     };
-    let limit = if milliseconds == 0 { 0 } else { &raw const limit as usize };
+    let limit = if milliseconds == 0 {
+        0
+    } else {
+        &raw const limit as usize
+    };
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
     let word = word.as_ptr() as usize;
-    call(libc::SYS_futex, [word, operation as usize, expected as usize, limit, 0, 0]);
+    call(
+        libc::SYS_futex,
+        [word, operation as usize, expected as usize, limit, 0, 0],
+    );
 }
 
 /// Wakes up to `count` sleepers of `word`.
 pub fn futex_wake(word: &AtomicU32, count: u32) {
     let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
-    call3(libc::SYS_futex, word.as_ptr() as usize, operation as usize, count as usize);
+    call3(
+        libc::SYS_futex,
+        word.as_ptr() as usize,
+        operation as usize,
+        count as usize,
+    );
 }
 
 /// Milliseconds of a clock that only goes forward.
 pub fn milliseconds() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    call3(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC as usize, &raw mut time as usize, 0);
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    call3(
+        libc::SYS_clock_gettime,
+        libc::CLOCK_MONOTONIC as usize,
+        &raw mut time as usize,
+        0,
+    );
     time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
 }
 
@@ -159,7 +213,11 @@ impl Spin {
     /// Takes it.
     #[inline]
     pub fn lock(&self) {
-        while self.0.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        while self
+            .0
+            .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
             let mut spins = 0;
             while self.0.load(Ordering::Relaxed) != 0 {
                 core::hint::spin_loop();

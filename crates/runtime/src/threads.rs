@@ -53,7 +53,10 @@ static LOCK: Spin = Spin::new();
 pub fn register() -> *mut Thread {
     let id = COUNT.fetch_add(1, Ordering::Relaxed);
     if id >= 1 << 22 {
-        message::say(format_args!("more than {} threads: the rest is not recorded", 1 << 22));
+        message::say(format_args!(
+            "more than {} threads: the rest is not recorded",
+            1 << 22
+        ));
         return core::ptr::null_mut();
     }
     LOCK.lock();
@@ -226,7 +229,9 @@ pub fn attach(thread: *mut Thread, mode: Mode) {
         if mode == Mode::Parallel {
             record.tid.store(sys::gettid() as u32, Ordering::Relaxed);
         }
-        record.handle.store(libc::pthread_self() as usize, Ordering::Release);
+        record
+            .handle
+            .store(libc::pthread_self() as usize, Ordering::Release);
         // The lowest entry is a sentinel: no stack pointer lies above it.
         (*record.frames).sp = usize::MAX;
         (*local).frame = record.frames.add(1);
@@ -356,6 +361,9 @@ pub fn stack_depth() -> usize {
         if (*local).thread.is_null() {
             return 0;
         }
-        (*local).frame.offset_from_unsigned((*(*local).thread).frames) - 1
+        (*local)
+            .frame
+            .offset_from_unsigned((*(*local).thread).frames)
+            - 1
     }
 }

@@ -67,13 +67,29 @@ unsafe extern "C" fn mutex_pre_lock(_lock: usize, flags: u32) {
 unsafe extern "C" fn mutex_post_lock(lock: usize, flags: u32, _recursion: i32) {
     if flags & MUTEX_TRY_LOCK_FAILED == 0 {
         let reading = flags & MUTEX_READ_LOCK != 0;
-        event::sync(if reading { Op::ReadAcquire } else { Op::Acquire }, lock, caller());
+        event::sync(
+            if reading {
+                Op::ReadAcquire
+            } else {
+                Op::Acquire
+            },
+            lock,
+            caller(),
+        );
     }
 }
 
 unsafe extern "C" fn mutex_pre_unlock(lock: usize, flags: u32) -> i32 {
     let reading = flags & MUTEX_READ_LOCK != 0;
-    event::sync(if reading { Op::ReadRelease } else { Op::Release }, lock, caller());
+    event::sync(
+        if reading {
+            Op::ReadRelease
+        } else {
+            Op::Release
+        },
+        lock,
+        caller(),
+    );
     0
 }
 
@@ -94,11 +110,27 @@ unsafe extern "C" fn annotate_lock_destroy(_file: *const u8, _line: i32, lock: u
 }
 
 unsafe extern "C" fn annotate_lock_acquired(_: *const u8, _: i32, lock: usize, writing: usize) {
-    event::sync(if writing != 0 { Op::Acquire } else { Op::ReadAcquire }, lock, caller());
+    event::sync(
+        if writing != 0 {
+            Op::Acquire
+        } else {
+            Op::ReadAcquire
+        },
+        lock,
+        caller(),
+    );
 }
 
 unsafe extern "C" fn annotate_lock_released(_: *const u8, _: i32, lock: usize, writing: usize) {
-    event::sync(if writing != 0 { Op::Release } else { Op::ReadRelease }, lock, caller());
+    event::sync(
+        if writing != 0 {
+            Op::Release
+        } else {
+            Op::ReadRelease
+        },
+        lock,
+        caller(),
+    );
 }
 
 unsafe extern "C" fn annotate_thread_name(_: *const u8, _: i32, name: *const core::ffi::c_char) {

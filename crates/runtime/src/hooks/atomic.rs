@@ -146,107 +146,135 @@ impl Cell for Atomic128 {
 }
 
 macro_rules! atomic_hooks {
-    ($bits:literal, $value:ty, $cell:ty) => { const _: () = {
-        const SIZE: usize = $bits / 8;
+    ($bits:literal, $value:ty, $cell:ty) => {
+        const _: () = {
+            const SIZE: usize = $bits / 8;
 
-        /// # Safety: the program passes the address of an object of this size.
-        unsafe fn cell<'a>(addr: usize) -> &'a $cell {
-            // SAFETY: the program's own contract with its compiler.
-            unsafe { &*(addr as *const $cell) }
-        }
-        unsafe extern "C" fn load(addr: usize, order: i32) -> $value {
-            perform(addr, SIZE, order, || {
-                // SAFETY: see `cell`.
-                let read = unsafe { cell(addr) }.get();
-                Done { op: Op::AtomicRead, read: read as u128, written: 0 }
-            })
-            .read as $value
-        }
-        unsafe extern "C" fn store(addr: usize, value: $value, order: i32) {
-            perform(addr, SIZE, order, || {
-                // SAFETY: see `cell`.
-                unsafe { cell(addr) }.set(value);
-                Done { op: Op::AtomicWrite, read: 0, written: value as u128 }
-            });
-        }
-        fn modify(addr: usize, order: i32, change: impl Fn($value) -> $value) -> $value {
-            perform(addr, SIZE, order, || {
-                // SAFETY: see `cell`.
-                let read = update(unsafe { cell(addr) }, &change);
-                Done { op: Op::AtomicRmw, read: read as u128, written: change(read) as u128 }
-            })
-            .read as $value
-        }
-        unsafe extern "C" fn exchange(addr: usize, value: $value, order: i32) -> $value {
-            modify(addr, order, |_| value)
-        }
-        unsafe extern "C" fn fetch_add(addr: usize, value: $value, order: i32) -> $value {
-            modify(addr, order, |old| old.wrapping_add(value))
-        }
-        unsafe extern "C" fn fetch_sub(addr: usize, value: $value, order: i32) -> $value {
-            modify(addr, order, |old| old.wrapping_sub(value))
-        }
-        unsafe extern "C" fn fetch_and(addr: usize, value: $value, order: i32) -> $value {
-            modify(addr, order, |old| old & value)
-        }
-        unsafe extern "C" fn fetch_or(addr: usize, value: $value, order: i32) -> $value {
-            modify(addr, order, |old| old | value)
-        }
-        unsafe extern "C" fn fetch_xor(addr: usize, value: $value, order: i32) -> $value {
-            modify(addr, order, |old| old ^ value)
-        }
-        unsafe extern "C" fn fetch_nand(addr: usize, value: $value, order: i32) -> $value {
-            modify(addr, order, |old| !(old & value))
-        }
-        fn swap_if(addr: usize, old: $value, new: $value, order: i32) -> $value {
-            perform(addr, SIZE, order, || {
-                // SAFETY: see `cell`.
-                match unsafe { cell(addr) }.swap_if(old, new) {
-                    Ok(read) => {
-                        Done { op: Op::AtomicRmw, read: read as u128, written: new as u128 }
-                    }
-                    Err(read) => Done { op: Op::AtomicRead, read: read as u128, written: 0 },
-                }
-            })
-            .read as $value
-        }
-        /// gcc's form: `expected` is overwritten on failure; the answer is whether it was there.
-        unsafe extern "C" fn compare_exchange(
-            addr: usize, expected: *mut $value, new: $value, order: i32, _failure: i32,
-        ) -> i32 {
-            // SAFETY: the program passes a valid pointer.
-            let old = unsafe { expected.read_unaligned() };
-            let pc = caller();
-            let seen = swap_if(addr, old, new, order);
-            if seen != old {
-                // The program's own write, which its compiler leaves to us.
-                event::range(true, expected as usize, SIZE, pc);
-                // SAFETY: as above.
-                unsafe { expected.write_unaligned(seen) };
+            /// # Safety: the program passes the address of an object of this size.
+            unsafe fn cell<'a>(addr: usize) -> &'a $cell {
+                // SAFETY: the program's own contract with its compiler.
+                unsafe { &*(addr as *const $cell) }
             }
-            i32::from(seen == old)
-        }
-        /// clang's form: the answer is what was there.
-        unsafe extern "C" fn compare_exchange_val(
-            addr: usize, old: $value, new: $value, order: i32, _failure: i32,
-        ) -> $value {
-            swap_if(addr, old, new, order)
-        }
-        trampoline! {
-            concat!("__tsan_atomic", $bits, "_load") => load;
-            concat!("__tsan_atomic", $bits, "_store") => store;
-            concat!("__tsan_atomic", $bits, "_exchange") => exchange;
-            concat!("__tsan_atomic", $bits, "_fetch_add") => fetch_add;
-            concat!("__tsan_atomic", $bits, "_fetch_sub") => fetch_sub;
-            concat!("__tsan_atomic", $bits, "_fetch_and") => fetch_and;
-            concat!("__tsan_atomic", $bits, "_fetch_or") => fetch_or;
-            concat!("__tsan_atomic", $bits, "_fetch_xor") => fetch_xor;
-            concat!("__tsan_atomic", $bits, "_fetch_nand") => fetch_nand;
-            concat!("__tsan_atomic", $bits, "_compare_exchange_strong") => compare_exchange;
-            concat!("__tsan_atomic", $bits, "_compare_exchange_weak") => compare_exchange;
-            concat!("__tsan_atomic", $bits, "_compare_exchange_val") => compare_exchange_val;
-        }
-    }; };
+            unsafe extern "C" fn load(addr: usize, order: i32) -> $value {
+                perform(addr, SIZE, order, || {
+                    // SAFETY: see `cell`.
+                    let read = unsafe { cell(addr) }.get();
+                    Done {
+                        op: Op::AtomicRead,
+                        read: read as u128,
+                        written: 0,
+                    }
+                })
+                .read as $value
+            }
+            unsafe extern "C" fn store(addr: usize, value: $value, order: i32) {
+                perform(addr, SIZE, order, || {
+                    // SAFETY: see `cell`.
+                    unsafe { cell(addr) }.set(value);
+                    Done {
+                        op: Op::AtomicWrite,
+                        read: 0,
+                        written: value as u128,
+                    }
+                });
+            }
+            fn modify(addr: usize, order: i32, change: impl Fn($value) -> $value) -> $value {
+                perform(addr, SIZE, order, || {
+                    // SAFETY: see `cell`.
+                    let read = update(unsafe { cell(addr) }, &change);
+                    Done {
+                        op: Op::AtomicRmw,
+                        read: read as u128,
+                        written: change(read) as u128,
+                    }
+                })
+                .read as $value
+            }
+            unsafe extern "C" fn exchange(addr: usize, value: $value, order: i32) -> $value {
+                modify(addr, order, |_| value)
+            }
+            unsafe extern "C" fn fetch_add(addr: usize, value: $value, order: i32) -> $value {
+                modify(addr, order, |old| old.wrapping_add(value))
+            }
+            unsafe extern "C" fn fetch_sub(addr: usize, value: $value, order: i32) -> $value {
+                modify(addr, order, |old| old.wrapping_sub(value))
+            }
+            unsafe extern "C" fn fetch_and(addr: usize, value: $value, order: i32) -> $value {
+                modify(addr, order, |old| old & value)
+            }
+            unsafe extern "C" fn fetch_or(addr: usize, value: $value, order: i32) -> $value {
+                modify(addr, order, |old| old | value)
+            }
+            unsafe extern "C" fn fetch_xor(addr: usize, value: $value, order: i32) -> $value {
+                modify(addr, order, |old| old ^ value)
+            }
+            unsafe extern "C" fn fetch_nand(addr: usize, value: $value, order: i32) -> $value {
+                modify(addr, order, |old| !(old & value))
+            }
+            fn swap_if(addr: usize, old: $value, new: $value, order: i32) -> $value {
+                perform(addr, SIZE, order, || {
+                    // SAFETY: see `cell`.
+                    match unsafe { cell(addr) }.swap_if(old, new) {
+                        Ok(read) => Done {
+                            op: Op::AtomicRmw,
+                            read: read as u128,
+                            written: new as u128,
+                        },
+                        Err(read) => Done {
+                            op: Op::AtomicRead,
+                            read: read as u128,
+                            written: 0,
+                        },
+                    }
+                })
+                .read as $value
+            }
+            /// gcc's form: `expected` is overwritten on failure; the answer is whether it was there.
+            unsafe extern "C" fn compare_exchange(
+                addr: usize,
+                expected: *mut $value,
+                new: $value,
+                order: i32,
+                _failure: i32,
+            ) -> i32 {
+                // SAFETY: the program passes a valid pointer.
+                let old = unsafe { expected.read_unaligned() };
+                let pc = caller();
+                let seen = swap_if(addr, old, new, order);
+                if seen != old {
+                    // The program's own write, which its compiler leaves to us.
+                    event::range(true, expected as usize, SIZE, pc);
+                    // SAFETY: as above.
+                    unsafe { expected.write_unaligned(seen) };
+                }
+                i32::from(seen == old)
+            }
+            /// clang's form: the answer is what was there.
+            unsafe extern "C" fn compare_exchange_val(
+                addr: usize,
+                old: $value,
+                new: $value,
+                order: i32,
+                _failure: i32,
+            ) -> $value {
+                swap_if(addr, old, new, order)
+            }
+            trampoline! {
+                concat!("__tsan_atomic", $bits, "_load") => load;
+                concat!("__tsan_atomic", $bits, "_store") => store;
+                concat!("__tsan_atomic", $bits, "_exchange") => exchange;
+                concat!("__tsan_atomic", $bits, "_fetch_add") => fetch_add;
+                concat!("__tsan_atomic", $bits, "_fetch_sub") => fetch_sub;
+                concat!("__tsan_atomic", $bits, "_fetch_and") => fetch_and;
+                concat!("__tsan_atomic", $bits, "_fetch_or") => fetch_or;
+                concat!("__tsan_atomic", $bits, "_fetch_xor") => fetch_xor;
+                concat!("__tsan_atomic", $bits, "_fetch_nand") => fetch_nand;
+                concat!("__tsan_atomic", $bits, "_compare_exchange_strong") => compare_exchange;
+                concat!("__tsan_atomic", $bits, "_compare_exchange_weak") => compare_exchange;
+                concat!("__tsan_atomic", $bits, "_compare_exchange_val") => compare_exchange_val;
+            }
+        };
+    };
 }
 
 atomic_hooks!(8, u8, AtomicU8);
@@ -260,7 +288,11 @@ trampoline! { "__tsan_atomic_thread_fence" => thread_fence; }
 unsafe extern "C" fn thread_fence(order: i32) {
     perform(0, 1, order, || {
         fence(SeqCst);
-        Done { op: Op::Fence, read: 0, written: 0 }
+        Done {
+            op: Op::Fence,
+            read: 0,
+            written: 0,
+        }
     });
 }
 

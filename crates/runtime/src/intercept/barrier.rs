@@ -21,7 +21,9 @@ unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_
     // SAFETY (here and below): the arguments are the program's own, for this very function.
     let result = unsafe { real::pthread_barrier_init(barrier, attr, count) };
     if result == 0 && threads::visible() {
-        Sync::new(Op::Init, barrier, pc).with(u64::from(count)).record();
+        Sync::new(Op::Init, barrier, pc)
+            .with(u64::from(count))
+            .record();
     }
     result
 }
@@ -48,7 +50,11 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
         let count = unsafe { ((barrier + BARRIER_COUNT) as *const u32).read_volatile() };
         let last = serial::arrive(barrier, count);
         Sync::new(Op::BarrierExit, barrier, pc).record();
-        return if last { libc::PTHREAD_BARRIER_SERIAL_THREAD } else { 0 };
+        return if last {
+            libc::PTHREAD_BARRIER_SERIAL_THREAD
+        } else {
+            0
+        };
     }
     Sync::new(Op::BarrierEnter, barrier, pc).record();
     // SAFETY: see `barrier_init`.

@@ -20,9 +20,13 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Stores the scheduler's time, if it is to be shown; false if not.
 unsafe fn store(clock: c_int, place: usize, pc: usize) -> bool {
-    let Some(now) = serial::now(clock) else { return false };
-    let time =
-        libc::timespec { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 };
+    let Some(now) = serial::now(clock) else {
+        return false;
+    };
+    let time = libc::timespec {
+        tv_sec: (now / SECOND) as i64,
+        tv_nsec: (now % SECOND) as i64,
+    };
     event::range(true, place, size_of::<libc::timespec>(), pc);
     unsafe { (place as *mut libc::timespec).write_unaligned(time) };
     true

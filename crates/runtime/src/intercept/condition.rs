@@ -56,7 +56,11 @@ fn wait(
     let result = block();
     // SAFETY: as above.
     unsafe { (*local()).cancelled_wait = [0; 2] };
-    let woken = if result == libc::ETIMEDOUT { Op::Timeout } else { Op::Wake };
+    let woken = if result == libc::ETIMEDOUT {
+        Op::Timeout
+    } else {
+        Op::Wake
+    };
     Sync::new(woken, condition, pc).record();
     Sync::new(Op::Acquire, lock, pc).record();
     result
@@ -86,10 +90,20 @@ fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_in
     Sync::new(Op::Wait, condition, pc).record();
     serial::wake(lock, usize::MAX);
     let waited = serial::wait(condition, limit);
-    let woken = if waited == Waited::TimedOut { Op::Timeout } else { Op::Wake };
+    let woken = if waited == Waited::TimedOut {
+        Op::Timeout
+    } else {
+        Op::Wake
+    };
     Sync::new(woken, condition, pc).record();
     let (op, request) = (Op::Acquire, Some(Op::Request));
-    let taking = Taking { object: lock, pc, op, request, limit: Limit::None };
+    let taking = Taking {
+        object: lock,
+        pc,
+        op,
+        request,
+        limit: Limit::None,
+    };
     // SAFETY: the program's own lock.
     let locked = taking.run(
         || unsafe { real::pthread_mutex_trylock(lock) },
@@ -112,13 +126,29 @@ pub(super) unsafe extern "C" fn cond_wait(condition: usize, lock: usize) -> c_in
     })
 }
 
+/// The clock that a condition was initialised with; glibc keeps it in a bit at this offset.
+unsafe fn clock_of(condition: usize) -> c_int {
+    const FLAGS: usize = 36;
+    const MONOTONIC: u32 = 2;
+    // SAFETY: an initialised condition of the program is larger than this.
+    let flags = unsafe { ((condition + FLAGS) as *const u32).read_volatile() };
+    if flags & MONOTONIC != 0 {
+        libc::CLOCK_MONOTONIC
+    } else {
+        libc::CLOCK_REALTIME
+    }
+}
+
 pub(super) unsafe extern "C" fn cond_timedwait(
     condition: usize,
     lock: usize,
     time: usize,
 ) -> c_int {
+    let pc = caller();
     // SAFETY: see `cond_init`.
-    wait(condition, lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
+    let limit = unsafe { Limit::until(clock_of(condition), time) };
+    // SAFETY: as above.
+    wait(condition, lock, pc, limit, || unsafe {
         real::pthread_cond_timedwait(condition, lock, time)
     })
 }
@@ -130,12 +160,22 @@ unsafe extern "C" fn cond_clockwait(
     time: usize,
 ) -> c_int {
     // SAFETY: see `cond_init`.
-    wait(condition, lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
-        real::pthread_cond_clockwait(condition, lock, clock, time)
-    })
+    wait(
+        condition,
+        lock,
+        caller(),
+        unsafe { Limit::until(clock, time) },
+        || unsafe { real::pthread_cond_clockwait(condition, lock, clock, time) },
+    )
 }
 
-fn notify(condition: usize, op: Op, count: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+fn notify(
+    condition: usize,
+    op: Op,
+    count: usize,
+    pc: usize,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
     if !threads::visible() {
         return real();
     }
@@ -151,7 +191,9 @@ fn notify(condition: usize, op: Op, count: usize, pc: usize, real: impl FnOnce()
 
 pub(super) unsafe extern "C" fn cond_signal(condition: usize) -> c_int {
     // SAFETY: see `cond_init`.
-    notify(condition, Op::Notify, 1, caller(), || unsafe { real::pthread_cond_signal(condition) })
+    notify(condition, Op::Notify, 1, caller(), || unsafe {
+        real::pthread_cond_signal(condition)
+    })
 }
 
 pub(super) unsafe extern "C" fn cond_broadcast(condition: usize) -> c_int {

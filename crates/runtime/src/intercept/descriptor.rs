@@ -59,7 +59,10 @@ fn channel(fd: c_int) -> usize {
     const SOCKETS: usize = 64;
     // SAFETY: plain numbers.
     let mut status: libc::stat = unsafe { core::mem::zeroed() };
-    if sys::call(libc::SYS_fstat, [fd as usize, &raw mut status as usize, 0, 0, 0, 0]) < 0
+    if sys::call(
+        libc::SYS_fstat,
+        [fd as usize, &raw mut status as usize, 0, 0, 0, 0],
+    ) < 0
         || status.st_mode & libc::S_IFMT == libc::S_IFSOCK
     {
         return SOCKETS;
@@ -79,7 +82,11 @@ fn channel(fd: c_int) -> usize {
 
 /// Whether the call would return at once.
 fn is_ready(fd: c_int, events: i16) -> bool {
-    let mut entry = libc::pollfd { fd, events, revents: 0 };
+    let mut entry = libc::pollfd {
+        fd,
+        events,
+        revents: 0,
+    };
     sys::call(libc::SYS_poll, [&raw mut entry as usize, 1, 0, 0, 0, 0]) != 0
 }
 
@@ -138,27 +145,39 @@ fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize)
 // SAFETY of all calls below: the arguments are the program's own, for this very function.
 
 unsafe extern "C" fn read(fd: c_int, buffer: usize, length: usize) -> isize {
-    receiving(fd, caller(), [buffer, length], || unsafe { real::read(fd, buffer, length) })
+    receiving(fd, caller(), [buffer, length], || unsafe {
+        real::read(fd, buffer, length)
+    })
 }
 
 unsafe extern "C" fn write(fd: c_int, buffer: usize, length: usize) -> isize {
-    sending(fd, caller(), [buffer, length], || unsafe { real::write(fd, buffer, length) })
+    sending(fd, caller(), [buffer, length], || unsafe {
+        real::write(fd, buffer, length)
+    })
 }
 
 unsafe extern "C" fn readv(fd: c_int, pieces: usize, count: c_int) -> isize {
-    receiving(fd, caller(), [0, 0], || unsafe { real::readv(fd, pieces, count) })
+    receiving(fd, caller(), [0, 0], || unsafe {
+        real::readv(fd, pieces, count)
+    })
 }
 
 unsafe extern "C" fn writev(fd: c_int, pieces: usize, count: c_int) -> isize {
-    sending(fd, caller(), [0, 0], || unsafe { real::writev(fd, pieces, count) })
+    sending(fd, caller(), [0, 0], || unsafe {
+        real::writev(fd, pieces, count)
+    })
 }
 
 unsafe extern "C" fn recv(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
-    receiving(fd, caller(), [buffer, length], || unsafe { real::recv(fd, buffer, length, flags) })
+    receiving(fd, caller(), [buffer, length], || unsafe {
+        real::recv(fd, buffer, length, flags)
+    })
 }
 
 unsafe extern "C" fn send(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
-    sending(fd, caller(), [buffer, length], || unsafe { real::send(fd, buffer, length, flags) })
+    sending(fd, caller(), [buffer, length], || unsafe {
+        real::send(fd, buffer, length, flags)
+    })
 }
 
 unsafe extern "C" fn recvfrom(
@@ -188,20 +207,33 @@ unsafe extern "C" fn sendto(
 }
 
 unsafe extern "C" fn recvmsg(fd: c_int, message: usize, flags: c_int) -> isize {
-    receiving(fd, caller(), [0, 0], || unsafe { real::recvmsg(fd, message, flags) })
+    receiving(fd, caller(), [0, 0], || unsafe {
+        real::recvmsg(fd, message, flags)
+    })
 }
 
 unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
-    sending(fd, caller(), [0, 0], || unsafe { real::sendmsg(fd, message, flags) })
+    sending(fd, caller(), [0, 0], || unsafe {
+        real::sendmsg(fd, message, flags)
+    })
 }
 
 unsafe extern "C" fn accept(fd: c_int, address: usize, size: usize) -> c_int {
-    receiving(fd, caller(), [0, 0], || unsafe { real::accept(fd, address, size) } as isize) as c_int
+    receiving(
+        fd,
+        caller(),
+        [0, 0],
+        || unsafe { real::accept(fd, address, size) } as isize,
+    ) as c_int
 }
 
 unsafe extern "C" fn accept4(fd: c_int, address: usize, size: usize, flags: c_int) -> c_int {
-    receiving(fd, caller(), [0, 0], || unsafe { real::accept4(fd, address, size, flags) } as isize)
-        as c_int
+    receiving(
+        fd,
+        caller(),
+        [0, 0],
+        || unsafe { real::accept4(fd, address, size, flags) } as isize,
+    ) as c_int
 }
 
 unsafe extern "C" fn connect(fd: c_int, address: usize, size: u32) -> c_int {

@@ -59,7 +59,11 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
             Sync::new(Op::FutexWait, word, pc).record();
             let absolute = operation as i32 & libc::FUTEX_CMD_MASK == libc::FUTEX_WAIT_BITSET;
             let realtime = operation as i32 & libc::FUTEX_CLOCK_REALTIME != 0;
-            let clock = if realtime { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+            let clock = if realtime {
+                libc::CLOCK_REALTIME
+            } else {
+                libc::CLOCK_MONOTONIC
+            };
             // SAFETY: the program's timeout, as for the kernel.
             let limit = match timeout {
                 0 => Limit::None,
@@ -68,7 +72,11 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
             };
             let waited = serial::wait(word, limit);
             Sync::new(Op::FutexWoken, word, pc).record();
-            if waited == Waited::TimedOut { -(libc::ETIMEDOUT as isize) } else { 0 }
+            if waited == Waited::TimedOut {
+                -(libc::ETIMEDOUT as isize)
+            } else {
+                0
+            }
         }
         (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, _) => {
             Sync::new(Op::FutexWait, word, pc).record();

@@ -36,7 +36,9 @@ trampoline! {
 
 fn allocated(block: *mut c_void, size: usize, pc: usize) -> *mut c_void {
     if !block.is_null() && threads::visible() {
-        Sync::new(Op::Alloc, block as usize, pc).with(size as u64).record();
+        Sync::new(Op::Alloc, block as usize, pc)
+            .with(size as u64)
+            .record();
     }
     block
 }
@@ -50,7 +52,11 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     let pc = caller();
     // SAFETY: see `malloc`. A product that overflows makes `calloc` fail.
-    allocated(unsafe { __libc_calloc(count, size) }, count.wrapping_mul(size), pc)
+    allocated(
+        unsafe { __libc_calloc(count, size) },
+        count.wrapping_mul(size),
+        pc,
+    )
 }
 
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {

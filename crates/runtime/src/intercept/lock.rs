@@ -48,13 +48,17 @@ fn noted(op: Op, object: usize, pc: usize, result: c_int) -> c_int {
 pub(super) unsafe extern "C" fn mutex_init(lock: usize, attr: usize) -> c_int {
     let pc = caller();
     // SAFETY (here and below): the arguments are the program's own, for this very function.
-    noted(Op::Init, lock, pc, unsafe { real::pthread_mutex_init(lock, attr) })
+    noted(Op::Init, lock, pc, unsafe {
+        real::pthread_mutex_init(lock, attr)
+    })
 }
 
 pub(super) unsafe extern "C" fn mutex_destroy(lock: usize) -> c_int {
     let pc = caller();
     // SAFETY: see `mutex_init`.
-    noted(Op::Destroy, lock, pc, unsafe { real::pthread_mutex_destroy(lock) })
+    noted(Op::Destroy, lock, pc, unsafe {
+        real::pthread_mutex_destroy(lock)
+    })
 }
 
 /// What glibc keeps in a mutex, as far as it matters here.
@@ -112,28 +116,42 @@ fn take_mutex(lock: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_in
     if threads::visible() && MutexState::answers_at_once(lock) {
         return block();
     }
-    let taking = Taking { object: lock, pc, op: Op::Acquire, request: Some(Op::Request), limit };
+    let taking = Taking {
+        object: lock,
+        pc,
+        op: Op::Acquire,
+        request: Some(Op::Request),
+        limit,
+    };
     // SAFETY: see `mutex_init`.
     taking.run(|| unsafe { real::pthread_mutex_trylock(lock) }, block)
 }
 
 pub(super) unsafe extern "C" fn mutex_lock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_mutex(lock, caller(), Limit::None, || unsafe { real::pthread_mutex_lock(lock) })
+    take_mutex(lock, caller(), Limit::None, || unsafe {
+        real::pthread_mutex_lock(lock)
+    })
 }
 
 pub(super) unsafe extern "C" fn mutex_timedlock(lock: usize, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_mutex(lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
-        real::pthread_mutex_timedlock(lock, time)
-    })
+    take_mutex(
+        lock,
+        caller(),
+        unsafe { Limit::until(libc::CLOCK_REALTIME, time) },
+        || unsafe { real::pthread_mutex_timedlock(lock, time) },
+    )
 }
 
 unsafe extern "C" fn mutex_clocklock(lock: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_mutex(lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
-        real::pthread_mutex_clocklock(lock, clock, time)
-    })
+    take_mutex(
+        lock,
+        caller(),
+        unsafe { Limit::until(clock, time) },
+        || unsafe { real::pthread_mutex_clocklock(lock, clock, time) },
+    )
 }
 
 /// An attempt that never blocks: nothing is recorded when it fails.
@@ -151,7 +169,9 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
 
 pub(super) unsafe extern "C" fn mutex_trylock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    attempt(Op::Acquire, lock, caller(), || unsafe { real::pthread_mutex_trylock(lock) })
+    attempt(Op::Acquire, lock, caller(), || unsafe {
+        real::pthread_mutex_trylock(lock)
+    })
 }
 
 pub(super) unsafe extern "C" fn mutex_unlock(lock: usize) -> c_int {
@@ -162,80 +182,118 @@ pub(super) unsafe extern "C" fn mutex_unlock(lock: usize) -> c_int {
         return unsafe { real::pthread_mutex_unlock(lock) };
     }
     // SAFETY: see `mutex_init`.
-    give(Op::Release, lock, pc, || unsafe { real::pthread_mutex_unlock(lock) })
+    give(Op::Release, lock, pc, || unsafe {
+        real::pthread_mutex_unlock(lock)
+    })
 }
 
 unsafe extern "C" fn rwlock_init(lock: usize, attr: usize) -> c_int {
     let pc = caller();
     // SAFETY: see `mutex_init`.
-    noted(Op::Init, lock, pc, unsafe { real::pthread_rwlock_init(lock, attr) })
+    noted(Op::Init, lock, pc, unsafe {
+        real::pthread_rwlock_init(lock, attr)
+    })
 }
 
 unsafe extern "C" fn rwlock_destroy(lock: usize) -> c_int {
     let pc = caller();
     // SAFETY: see `mutex_init`.
-    noted(Op::Destroy, lock, pc, unsafe { real::pthread_rwlock_destroy(lock) })
+    noted(Op::Destroy, lock, pc, unsafe {
+        real::pthread_rwlock_destroy(lock)
+    })
 }
 
 fn take_read(lock: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int) -> c_int {
     let (op, request) = (Op::ReadAcquire, Some(Op::ReadRequest));
-    let taking = Taking { object: lock, pc, op, request, limit };
+    let taking = Taking {
+        object: lock,
+        pc,
+        op,
+        request,
+        limit,
+    };
     // SAFETY: see `mutex_init`.
     taking.run(|| unsafe { real::pthread_rwlock_tryrdlock(lock) }, block)
 }
 
 fn take_write(lock: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int) -> c_int {
-    let taking = Taking { object: lock, pc, op: Op::Acquire, request: Some(Op::Request), limit };
+    let taking = Taking {
+        object: lock,
+        pc,
+        op: Op::Acquire,
+        request: Some(Op::Request),
+        limit,
+    };
     // SAFETY: see `mutex_init`.
     taking.run(|| unsafe { real::pthread_rwlock_trywrlock(lock) }, block)
 }
 
 unsafe extern "C" fn rwlock_rdlock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_read(lock, caller(), Limit::None, || unsafe { real::pthread_rwlock_rdlock(lock) })
+    take_read(lock, caller(), Limit::None, || unsafe {
+        real::pthread_rwlock_rdlock(lock)
+    })
 }
 
 unsafe extern "C" fn rwlock_timedrdlock(lock: usize, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_read(lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
-        real::pthread_rwlock_timedrdlock(lock, time)
-    })
+    take_read(
+        lock,
+        caller(),
+        unsafe { Limit::until(libc::CLOCK_REALTIME, time) },
+        || unsafe { real::pthread_rwlock_timedrdlock(lock, time) },
+    )
 }
 
 unsafe extern "C" fn rwlock_clockrdlock(lock: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_read(lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
-        real::pthread_rwlock_clockrdlock(lock, clock, time)
-    })
+    take_read(
+        lock,
+        caller(),
+        unsafe { Limit::until(clock, time) },
+        || unsafe { real::pthread_rwlock_clockrdlock(lock, clock, time) },
+    )
 }
 
 unsafe extern "C" fn rwlock_tryrdlock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    attempt(Op::ReadAcquire, lock, caller(), || unsafe { real::pthread_rwlock_tryrdlock(lock) })
+    attempt(Op::ReadAcquire, lock, caller(), || unsafe {
+        real::pthread_rwlock_tryrdlock(lock)
+    })
 }
 
 unsafe extern "C" fn rwlock_wrlock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_write(lock, caller(), Limit::None, || unsafe { real::pthread_rwlock_wrlock(lock) })
+    take_write(lock, caller(), Limit::None, || unsafe {
+        real::pthread_rwlock_wrlock(lock)
+    })
 }
 
 unsafe extern "C" fn rwlock_timedwrlock(lock: usize, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_write(lock, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe {
-        real::pthread_rwlock_timedwrlock(lock, time)
-    })
+    take_write(
+        lock,
+        caller(),
+        unsafe { Limit::until(libc::CLOCK_REALTIME, time) },
+        || unsafe { real::pthread_rwlock_timedwrlock(lock, time) },
+    )
 }
 
 unsafe extern "C" fn rwlock_clockwrlock(lock: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    take_write(lock, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
-        real::pthread_rwlock_clockwrlock(lock, clock, time)
-    })
+    take_write(
+        lock,
+        caller(),
+        unsafe { Limit::until(clock, time) },
+        || unsafe { real::pthread_rwlock_clockwrlock(lock, clock, time) },
+    )
 }
 
 unsafe extern "C" fn rwlock_trywrlock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    attempt(Op::Acquire, lock, caller(), || unsafe { real::pthread_rwlock_trywrlock(lock) })
+    attempt(Op::Acquire, lock, caller(), || unsafe {
+        real::pthread_rwlock_trywrlock(lock)
+    })
 }
 
 /// glibc keeps the number of a writer's kernel thread at this offset, and zero for readers.
@@ -244,26 +302,42 @@ const RWLOCK_WRITER: usize = 24;
 unsafe extern "C" fn rwlock_unlock(lock: usize) -> c_int {
     // SAFETY: an initialised read-write lock of the program is larger than this.
     let writer = unsafe { ((lock + RWLOCK_WRITER) as *const i32).read_volatile() };
-    let op = if writer != 0 { Op::Release } else { Op::ReadRelease };
+    let op = if writer != 0 {
+        Op::Release
+    } else {
+        Op::ReadRelease
+    };
     // SAFETY: see `mutex_init`.
-    give(op, lock, caller(), || unsafe { real::pthread_rwlock_unlock(lock) })
+    give(op, lock, caller(), || unsafe {
+        real::pthread_rwlock_unlock(lock)
+    })
 }
 
 unsafe extern "C" fn spin_init(lock: usize, shared: c_int) -> c_int {
     let pc = caller();
     // SAFETY: see `mutex_init`.
-    noted(Op::Init, lock, pc, unsafe { real::pthread_spin_init(lock, shared) })
+    noted(Op::Init, lock, pc, unsafe {
+        real::pthread_spin_init(lock, shared)
+    })
 }
 
 unsafe extern "C" fn spin_destroy(lock: usize) -> c_int {
     let pc = caller();
     // SAFETY: see `mutex_init`.
-    noted(Op::Destroy, lock, pc, unsafe { real::pthread_spin_destroy(lock) })
+    noted(Op::Destroy, lock, pc, unsafe {
+        real::pthread_spin_destroy(lock)
+    })
 }
 
 unsafe extern "C" fn spin_lock(lock: usize) -> c_int {
     let (op, request) = (Op::Acquire, Some(Op::Request));
-    let taking = Taking { object: lock, pc: caller(), op, request, limit: Limit::None };
+    let taking = Taking {
+        object: lock,
+        pc: caller(),
+        op,
+        request,
+        limit: Limit::None,
+    };
     // SAFETY: see `mutex_init`.
     taking.run(
         || unsafe { real::pthread_spin_trylock(lock) },
@@ -273,10 +347,14 @@ unsafe extern "C" fn spin_lock(lock: usize) -> c_int {
 
 unsafe extern "C" fn spin_trylock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    attempt(Op::Acquire, lock, caller(), || unsafe { real::pthread_spin_trylock(lock) })
+    attempt(Op::Acquire, lock, caller(), || unsafe {
+        real::pthread_spin_trylock(lock)
+    })
 }
 
 unsafe extern "C" fn spin_unlock(lock: usize) -> c_int {
     // SAFETY: see `mutex_init`.
-    give(Op::Release, lock, caller(), || unsafe { real::pthread_spin_unlock(lock) })
+    give(Op::Release, lock, caller(), || unsafe {
+        real::pthread_spin_unlock(lock)
+    })
 }

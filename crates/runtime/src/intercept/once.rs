@@ -80,7 +80,10 @@ unsafe extern "C" fn guard_release(guard: usize) -> usize {
     let pc = caller();
     if threads::visible() {
         Sync::new(Op::Send, guard, pc).record();
-        let store = Sync { order: Order::Release, ..Sync::new(Op::AtomicWrite, guard, pc) };
+        let store = Sync {
+            order: Order::Release,
+            ..Sync::new(Op::AtomicWrite, guard, pc)
+        };
         match mode() {
             Mode::Serial => serial::sync(&store, [0; 2], [1, 0]),
             _ => store.record(),

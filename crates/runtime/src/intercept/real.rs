@@ -59,7 +59,11 @@ fn find(address: &AtomicUsize, name: &str, version: &str) -> usize {
             libc::dlvsym(libc::RTLD_NEXT, name, version.as_ptr().cast::<c_char>())
         }
     };
-    let found = if found.is_null() { missing as *const () as usize } else { found as usize };
+    let found = if found.is_null() {
+        missing as *const () as usize
+    } else {
+        found as usize
+    };
     address.store(found, Ordering::Relaxed);
     found
 }
@@ -195,6 +199,8 @@ real_functions! {
     execvp(path: usize, arguments: usize) -> c_int;
     execvpe(path: usize, arguments: usize, environment: usize) -> c_int;
     fexecve(fd: c_int, arguments: usize, environment: usize) -> c_int;
+    pthread_sigmask(how: c_int, new: usize, old: usize) -> c_int;
+    sigprocmask(how: c_int, new: usize, old: usize) -> c_int;
     sigaction(signal: c_int, new: usize, old: usize) -> c_int;
     dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     dlclose(library: *mut c_void) -> c_int;

@@ -46,7 +46,9 @@ unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_
     // SAFETY (here and below): the arguments are the program's own, for this very function.
     let result = unsafe { real::sem_init(semaphore, shared, value) };
     if result == 0 && threads::visible() {
-        Sync::new(Op::Init, semaphore, pc).with(u64::from(value)).record();
+        Sync::new(Op::Init, semaphore, pc)
+            .with(u64::from(value))
+            .record();
     }
     result
 }
@@ -69,7 +71,13 @@ fn attempt(semaphore: usize) -> c_int {
 fn take(semaphore: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: the address is valid.
     let before = unsafe { *errno() };
-    let taking = Taking { object: semaphore, pc, op: Op::Take, request: None, limit };
+    let taking = Taking {
+        object: semaphore,
+        pc,
+        op: Op::Take,
+        request: None,
+        limit,
+    };
     let error = taking.run(|| attempt(semaphore), || as_error(block()));
     if error == 0 {
         // SAFETY: as above.
@@ -80,19 +88,28 @@ fn take(semaphore: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int
 
 unsafe extern "C" fn sem_wait(semaphore: usize) -> c_int {
     // SAFETY: see `sem_init`.
-    take(semaphore, caller(), Limit::None, || unsafe { real::sem_wait(semaphore) })
+    take(semaphore, caller(), Limit::None, || unsafe {
+        real::sem_wait(semaphore)
+    })
 }
 
 unsafe extern "C" fn sem_timedwait(semaphore: usize, time: usize) -> c_int {
     // SAFETY: see `sem_init`.
-    take(semaphore, caller(), unsafe { Limit::until(libc::CLOCK_REALTIME, time) }, || unsafe { real::sem_timedwait(semaphore, time) })
+    let limit = unsafe { Limit::until(libc::CLOCK_REALTIME, time) };
+    // SAFETY: as above.
+    take(semaphore, caller(), limit, || unsafe {
+        real::sem_timedwait(semaphore, time)
+    })
 }
 
 unsafe extern "C" fn sem_clockwait(semaphore: usize, clock: c_int, time: usize) -> c_int {
     // SAFETY: see `sem_init`.
-    take(semaphore, caller(), unsafe { Limit::until(clock, time) }, || unsafe {
-        real::sem_clockwait(semaphore, clock, time)
-    })
+    take(
+        semaphore,
+        caller(),
+        unsafe { Limit::until(clock, time) },
+        || unsafe { real::sem_clockwait(semaphore, clock, time) },
+    )
 }
 
 unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
@@ -117,5 +134,7 @@ unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
         crate::serial::wake_from_outside();
     }
     // SAFETY: see `sem_init`.
-    from_error(give(Op::Post, semaphore, pc, || as_error(unsafe { real::sem_post(semaphore) })))
+    from_error(give(Op::Post, semaphore, pc, || {
+        as_error(unsafe { real::sem_post(semaphore) })
+    }))
 }

@@ -15,30 +15,51 @@ fn skipped(nanoseconds: u64) -> bool {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn sleep(seconds: u32) -> u32 {
     // SAFETY (here and below): the arguments are the program's own, for this very function.
-    if skipped(u64::from(seconds) * 1_000_000_000) { 0 } else { unsafe { real::sleep(seconds) } }
+    if skipped(u64::from(seconds) * 1_000_000_000) {
+        0
+    } else {
+        unsafe { real::sleep(seconds) }
+    }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
     // SAFETY: see `sleep`.
-    if skipped(u64::from(microseconds) * 1000) { 0 } else { unsafe { real::usleep(microseconds) } }
+    if skipped(u64::from(microseconds) * 1000) {
+        0
+    } else {
+        unsafe { real::usleep(microseconds) }
+    }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn nanosleep(time: usize, rest: usize) -> c_int {
     // SAFETY: see `sleep`.
     unsafe {
-        if skipped(serial::nanoseconds(time)) { 0 } else { real::nanosleep(time, rest) }
+        if skipped(serial::nanoseconds(time)) {
+            0
+        } else {
+            real::nanosleep(time, rest)
+        }
     }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn clock_nanosleep(clock: c_int, flags: c_int, time: usize, rest: usize) -> c_int {
+unsafe extern "C" fn clock_nanosleep(
+    clock: c_int,
+    flags: c_int,
+    time: usize,
+    rest: usize,
+) -> c_int {
     // SAFETY: see `sleep`.
     unsafe {
         let wanted = serial::nanoseconds(time);
         let absolute = flags & libc::TIMER_ABSTIME != 0;
-        let now = if absolute { serial::now(clock).unwrap_or(0) } else { 0 };
+        let now = if absolute {
+            serial::now(clock).unwrap_or(0)
+        } else {
+            0
+        };
         if skipped(wanted.saturating_sub(now)) {
             return 0;
         }

@@ -125,7 +125,10 @@ unsafe fn compare(left: usize, right: usize, length: usize, text: bool) -> (usiz
     for i in 0..length {
         // SAFETY: the caller's ranges; in text nothing behind the closing zero is read.
         let (a, b) = unsafe {
-            (((left + i) as *const u8).read_volatile(), ((right + i) as *const u8).read_volatile())
+            (
+                ((left + i) as *const u8).read_volatile(),
+                ((right + i) as *const u8).read_volatile(),
+            )
         };
         if a != b {
             return (i, c_int::from(a) - c_int::from(b));

@@ -8,11 +8,11 @@ use deadheat_wire::Op;
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::local::{Inside, local};
+use crate::memory;
 use crate::record::event::{self, Sync};
 use crate::record::{self, Mode, facts, mode};
 use crate::serial::{self, Waited};
 use crate::threads::{self, Thread};
-use crate::memory;
 
 trampoline! {
     "pthread_create" => create;
@@ -64,7 +64,11 @@ pub(super) unsafe extern "C" fn create(
         if start.is_null() {
             return libc::EAGAIN;
         }
-        start.write(Start { function, argument, thread });
+        start.write(Start {
+            function,
+            argument,
+            thread,
+        });
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
         Sync::new(Op::Fork, (*thread).id as usize, pc).record();
@@ -99,7 +103,10 @@ pub(super) unsafe extern "C" fn create(
 
 fn is_detached(attr: *const libc::pthread_attr_t) -> bool {
     unsafe extern "C" {
-        fn pthread_attr_getdetachstate(attr: *const libc::pthread_attr_t, state: *mut c_int) -> c_int;
+        fn pthread_attr_getdetachstate(
+            attr: *const libc::pthread_attr_t,
+            state: *mut c_int,
+        ) -> c_int;
     }
     let mut state = 0;
     // SAFETY: an attribute of the program, and a place for the answer.
@@ -113,7 +120,12 @@ extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
     let start = start.cast::<Start>();
     // SAFETY: `create` passes its `Start`; the record in it is this thread's.
     unsafe {
-        let Start { function, argument, thread, .. } = *start;
+        let Start {
+            function,
+            argument,
+            thread,
+            ..
+        } = *start;
         (*local()).inside += 1;
         let now = mode();
         if now == Mode::Serial {
@@ -206,12 +218,11 @@ fn join_with(
     result
 }
 
-pub(super) unsafe extern "C" fn join(
-    handle: libc::pthread_t,
-    result: *mut *mut c_void,
-) -> c_int {
+pub(super) unsafe extern "C" fn join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
     // SAFETY: see `create`.
-    join_with(handle, result, caller(), || unsafe { real::pthread_join(handle, result) })
+    join_with(handle, result, caller(), || unsafe {
+        real::pthread_join(handle, result)
+    })
 }
 
 unsafe extern "C" fn timedjoin(
@@ -220,7 +231,9 @@ unsafe extern "C" fn timedjoin(
     time: *const libc::timespec,
 ) -> c_int {
     // SAFETY: see `create`.
-    join_with(handle, result, caller(), || unsafe { real::pthread_timedjoin_np(handle, result, time) })
+    join_with(handle, result, caller(), || unsafe {
+        real::pthread_timedjoin_np(handle, result, time)
+    })
 }
 
 unsafe extern "C" fn clockjoin(

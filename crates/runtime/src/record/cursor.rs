@@ -26,7 +26,11 @@ pub struct Cursor {
 impl Cursor {
     /// A cursor without a buffer.
     pub const fn none() -> Self {
-        Cursor { cur: core::ptr::null_mut(), end: core::ptr::null_mut(), last_pc: 0 }
+        Cursor {
+            cur: core::ptr::null_mut(),
+            end: core::ptr::null_mut(),
+            last_pc: 0,
+        }
     }
 
     /// Takes the buffer away: every hook goes to its slow path.
@@ -60,7 +64,9 @@ impl Cursor {
     /// There was room.
     #[inline(always)]
     pub unsafe fn access(&mut self, kind: u64, addr: usize, pc: usize) {
-        let mut delta = (pc as u64).wrapping_sub(self.last_pc as u64).wrapping_add(word::PC_BIAS);
+        let mut delta = (pc as u64)
+            .wrapping_sub(self.last_pc as u64)
+            .wrapping_add(word::PC_BIAS);
         // SAFETY: at most two words, see above.
         unsafe {
             if delta >= word::PC_SPAN {
@@ -80,7 +86,9 @@ impl Cursor {
     /// There is room for the words, and a PC word.
     #[inline]
     pub unsafe fn record(&mut self, first: u64, number: u64, pc: usize, rest: [&[u64]; 2]) {
-        let delta = (pc as u64).wrapping_sub(self.last_pc as u64).wrapping_add(word::WIDE_PC_BIAS);
+        let delta = (pc as u64)
+            .wrapping_sub(self.last_pc as u64)
+            .wrapping_add(word::WIDE_PC_BIAS);
         self.last_pc = pc;
         let mut at = self.cur;
         let mut lay = |word: u64| {
@@ -111,9 +119,14 @@ impl Cursor {
     /// There was room.
     #[inline(always)]
     pub unsafe fn enter(&mut self, caller: usize, callee: usize) {
-        let delta = (callee as u64).wrapping_sub(caller as u64).wrapping_add(word::PC_BIAS);
-        let (detail, pc) =
-            if delta < word::PC_SPAN && delta != 0 { (delta, callee) } else { (0, caller) };
+        let delta = (callee as u64)
+            .wrapping_sub(caller as u64)
+            .wrapping_add(word::PC_BIAS);
+        let (detail, pc) = if delta < word::PC_SPAN && delta != 0 {
+            (delta, callee)
+        } else {
+            (0, caller)
+        };
         // SAFETY: one word.
         unsafe { self.push(word::tagged(word::ENTER, detail, caller as u64)) };
         self.last_pc = pc;

@@ -19,7 +19,11 @@ const SEGMENT_LIMIT: u64 = 1 << 60;
 /// The filter's entry for an access: reads have its lower half and writes its upper one.
 #[inline(always)]
 pub const fn filter_index(kind: u64, shift: u32, addr: usize) -> usize {
-    let half = if kind < word::WRITE1 { 0 } else { FILTER_ENTRIES / 2 };
+    let half = if kind < word::WRITE1 {
+        0
+    } else {
+        FILTER_ENTRIES / 2
+    };
     half + (addr >> shift) % (FILTER_ENTRIES / 2)
 }
 
@@ -37,8 +41,7 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
             return access_slow(KIND, addr, pc);
         }
         let filter = (*local).filter();
-        *filter.add(filter_index(KIND, SHIFT, addr)) =
-            KIND << 60 | (*local).segment | addr as u64;
+        *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
         (*local).cursor.access(KIND, addr, pc);
     }
 }
@@ -123,7 +126,14 @@ pub struct Sync {
 impl Sync {
     /// A synchronisation without further detail.
     pub const fn new(op: Op, object: usize, pc: usize) -> Self {
-        Sync { op, object, pc, order: Order::Relaxed, size_code: 0, operand: None }
+        Sync {
+            op,
+            object,
+            pc,
+            order: Order::Relaxed,
+            size_code: 0,
+            operand: None,
+        }
     }
 
     /// The same with an operand.
@@ -149,7 +159,12 @@ impl Sync {
         // SAFETY: `ready` made room and has found the thread known.
         unsafe {
             let local = local();
-            (*local).cursor.record(self.first_word(), seq, self.pc, [self.operand.as_slice(), &[]]);
+            (*local).cursor.record(
+                self.first_word(),
+                seq,
+                self.pc,
+                [self.operand.as_slice(), &[]],
+            );
             (*(*local).thread).stream.seq_last = seq;
             next_segment(local);
         }
@@ -157,8 +172,7 @@ impl Sync {
 
     /// The first word of its record.
     pub fn first_word(&self) -> u64 {
-        let detail =
-            word::sync_detail(self.op, self.order, self.size_code, self.operand.is_some());
+        let detail = word::sync_detail(self.op, self.order, self.size_code, self.operand.is_some());
         word::tagged(word::SYNC, detail, self.object as u64)
     }
 }
@@ -179,11 +193,17 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
         return serial::range(write, addr, length, pc);
     }
     if ready() {
-        let kind = if write { word::ext::RANGE_WRITE } else { word::ext::RANGE_READ };
+        let kind = if write {
+            word::ext::RANGE_WRITE
+        } else {
+            word::ext::RANGE_READ
+        };
         // SAFETY: `ready` made room.
         unsafe {
             let first = word::tagged(word::EXT, kind, addr as u64);
-            (*local()).cursor.record(first, length as u64, pc, [&[], &[]]);
+            (*local())
+                .cursor
+                .record(first, length as u64, pc, [&[], &[]]);
         }
     }
 }
@@ -220,7 +240,12 @@ pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
         if (*frame.sub(1)).sp <= sp {
             return enter_slow(caller, callee, sp);
         }
-        *frame = Frame { caller, sp, last_pc: (*local).cursor.last_pc, spare: 0 };
+        *frame = Frame {
+            caller,
+            sp,
+            last_pc: (*local).cursor.last_pc,
+            spare: 0,
+        };
         (*local).frame = frame.add(1);
         (*local).cursor.enter(caller, callee);
     }
@@ -242,12 +267,22 @@ unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
         }
         match mode() {
             Mode::Serial => {
-                *frame = Frame { caller, sp, last_pc: 0, spare: 0 };
+                *frame = Frame {
+                    caller,
+                    sp,
+                    last_pc: 0,
+                    spare: 0,
+                };
                 (*local).frame = frame.add(1);
                 serial::enter(caller, callee);
             }
             _ if ready() => {
-                *frame = Frame { caller, sp, last_pc: (*local).cursor.last_pc, spare: 0 };
+                *frame = Frame {
+                    caller,
+                    sp,
+                    last_pc: (*local).cursor.last_pc,
+                    spare: 0,
+                };
                 (*local).frame = frame.add(1);
                 (*local).cursor.enter(caller, callee);
             }

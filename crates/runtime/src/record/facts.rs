@@ -22,14 +22,24 @@ fn write(fill: impl FnOnce(&mut meta::Writer)) {
 /// A new thread, before its first event.
 pub fn thread(id: u32, parent: u32, pc: usize) {
     write(|writer| {
-        writer.begin(meta::THREAD).u32(id).u32(parent).u64(pc as u64).end();
+        writer
+            .begin(meta::THREAD)
+            .u32(id)
+            .u32(parent)
+            .u64(pc as u64)
+            .end();
     });
 }
 
 /// A thread's name.
 pub fn thread_name(id: u32, name: &[u8]) {
     write(|writer| {
-        writer.begin(meta::THREAD_NAME).u32(id).u32(name.len() as u32).bytes(name).end();
+        writer
+            .begin(meta::THREAD_NAME)
+            .u32(id)
+            .u32(name.len() as u32)
+            .bytes(name)
+            .end();
     });
 }
 
@@ -59,12 +69,24 @@ unsafe extern "C" fn visit_module(
     // SAFETY: as many program headers as it says.
     let headers = unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum as usize) };
     let bias = info.dlpi_addr;
-    let loads = || headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
-    let start = loads().map(|header| bias + header.p_vaddr).min().unwrap_or(0);
-    let end = loads().map(|header| bias + header.p_vaddr + header.p_memsz).max().unwrap_or(0);
+    let loads = || {
+        headers
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD)
+    };
+    let start = loads()
+        .map(|header| bias + header.p_vaddr)
+        .min()
+        .unwrap_or(0);
+    let end = loads()
+        .map(|header| bias + header.p_vaddr + header.p_memsz)
+        .max()
+        .unwrap_or(0);
     let identity = start ^ end.rotate_left(24);
     let count = SEEN_COUNT.load(Ordering::Relaxed);
-    let known = SEEN[..count].iter().any(|seen| seen.load(Ordering::Relaxed) == identity);
+    let known = SEEN[..count]
+        .iter()
+        .any(|seen| seen.load(Ordering::Relaxed) == identity);
     if known || start == end || count == MOST_MODULES {
         return 0;
     }
@@ -82,12 +104,24 @@ unsafe extern "C" fn visit_module(
         .unwrap_or(&[]);
     let mut own_path = [0; 2048];
     // SAFETY: the loader's name is a C string, or null.
-    let name =
-        if info.dlpi_name.is_null() { &[] } else { unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes() };
-    let path = if name.is_empty() { own_executable(&mut own_path) } else { name };
+    let name = if info.dlpi_name.is_null() {
+        &[]
+    } else {
+        unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes()
+    };
+    let path = if name.is_empty() {
+        own_executable(&mut own_path)
+    } else {
+        name
+    };
     write(|writer| {
         writer.begin(meta::MODULE).u64(start).u64(end).u64(bias);
-        writer.u32(build_id.len() as u32).u32(path.len() as u32).bytes(build_id).bytes(path).end();
+        writer
+            .u32(build_id.len() as u32)
+            .u32(path.len() as u32)
+            .bytes(build_id)
+            .bytes(path)
+            .end();
     });
     0
 }

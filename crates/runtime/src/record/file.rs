@@ -12,9 +12,9 @@ use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::{BlockHeader, BlockKind, FileHeader, SLOT_BYTES, meta};
 
+use crate::message;
 use crate::options::{self, MAX_PATH};
 use crate::sys::{self, Spin};
-use crate::message;
 
 static TRACE: AtomicI32 = AtomicI32::new(-1);
 static LIVE: AtomicI32 = AtomicI32::new(-1);
@@ -41,7 +41,10 @@ pub fn create(path: &[u8], serial: bool) -> bool {
 
 /// Creates the trace of a process that was forked: beside its parent's.
 pub fn create_for_child(process: u32) -> bool {
-    for fd in [TRACE.swap(-1, Ordering::Relaxed), LIVE.swap(-1, Ordering::Relaxed)] {
+    for fd in [
+        TRACE.swap(-1, Ordering::Relaxed),
+        LIVE.swap(-1, Ordering::Relaxed),
+    ] {
         if fd >= 0 {
             sys::close(fd);
         }
@@ -95,8 +98,7 @@ fn with_path<R>(suffix: &[u8], action: impl FnOnce(&[u8]) -> R) -> R {
 }
 
 fn open_new() -> isize {
-    let flags =
-        libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
+    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
     with_path(b"", |path| high(sys::open(path, flags, 0o644)))
 }
 
@@ -105,8 +107,10 @@ fn high(fd: isize) -> isize {
     if fd < 0 {
         return fd;
     }
-    let moved =
-        sys::call(libc::SYS_fcntl, [fd as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0]);
+    let moved = sys::call(
+        libc::SYS_fcntl,
+        [fd as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0],
+    );
     if moved < 0 {
         return fd;
     }
@@ -125,11 +129,19 @@ fn finish_create(fd: isize) -> bool {
         });
         return false;
     }
-    let flags = if SERIAL.load(Ordering::Relaxed) == 1 { FileHeader::SERIAL } else { 0 };
+    let flags = if SERIAL.load(Ordering::Relaxed) == 1 {
+        FileHeader::SERIAL
+    } else {
+        0
+    };
     let header = FileHeader::new(flags, options::SEED.get(), sys::getpid()).to_words();
     let wrote = sys::writev(fd as i32, &header, &[]); // 56 bytes: no limit is that small
     if wrote != size_of_val(&header) as isize {
-        super::fail(if wrote < 0 { wrote } else { -(libc::ENOSPC as isize) });
+        super::fail(if wrote < 0 {
+            wrote
+        } else {
+            -(libc::ENOSPC as isize)
+        });
         sys::close(fd as i32);
         return false;
     }
@@ -147,10 +159,19 @@ static LARGEST: AtomicU64 = AtomicU64::new(u64::MAX);
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 fn look_up_largest() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
     let place = &raw mut limit as usize;
-    let known = sys::call(libc::SYS_getrlimit, [libc::RLIMIT_FSIZE as usize, place, 0, 0, 0, 0]);
-    LARGEST.store(if known == 0 { limit.rlim_cur } else { u64::MAX }, Ordering::Relaxed);
+    let known = sys::call(
+        libc::SYS_getrlimit,
+        [libc::RLIMIT_FSIZE as usize, place, 0, 0, 0, 0],
+    );
+    LARGEST.store(
+        if known == 0 { limit.rlim_cur } else { u64::MAX },
+        Ordering::Relaxed,
+    );
     WRITTEN.store((FileHeader::WORDS * 8) as u64, Ordering::Relaxed);
 }
 
@@ -174,7 +195,11 @@ pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
             // A short write means that the disk filled up under it.
             wrote => {
                 TRACE.store(-1, Ordering::Release);
-                super::fail(if wrote < 0 { wrote } else { -(libc::ENOSPC as isize) });
+                super::fail(if wrote < 0 {
+                    wrote
+                } else {
+                    -(libc::ENOSPC as isize)
+                });
                 return false;
             }
         }
@@ -210,7 +235,11 @@ pub fn take_slot() -> *mut u8 {
         }
     }
     FREE.1.unlock();
-    if head.is_null() { new_slot() } else { head.cast() }
+    if head.is_null() {
+        new_slot()
+    } else {
+        head.cast()
+    }
 }
 
 fn new_slot() -> *mut u8 {
@@ -218,7 +247,10 @@ fn new_slot() -> *mut u8 {
     if live >= 0 {
         let offset = SLOTS.fetch_add(1, Ordering::Relaxed) * SLOT_BYTES;
         let reserved = (offset + SLOT_BYTES) as u64 <= LARGEST.load(Ordering::Relaxed)
-            && sys::call(libc::SYS_fallocate, [live as usize, 0, offset, SLOT_BYTES, 0, 0]) == 0;
+            && sys::call(
+                libc::SYS_fallocate,
+                [live as usize, 0, offset, SLOT_BYTES, 0, 0],
+            ) == 0;
         if reserved {
             let slot = sys::map(SLOT_BYTES, live, offset);
             if !slot.is_null() {

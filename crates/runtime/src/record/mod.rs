@@ -65,7 +65,11 @@ pub fn start() {
 
 /// Starts a recording in this process.
 fn begin(path: &'static [u8]) {
-    let wanted = if options::MODE.get() == 1 { Mode::Serial } else { Mode::Parallel };
+    let wanted = if options::MODE.get() == 1 {
+        Mode::Serial
+    } else {
+        Mode::Parallel
+    };
     if !file::create(path, wanted == Mode::Serial) {
         return;
     }

@@ -2,9 +2,7 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use deadheat_wire::{
-    BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LIVE_MAGIC, LiveHeader,
-};
+use deadheat_wire::{BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LIVE_MAGIC, LiveHeader};
 
 use super::cursor::{Cursor, SLACK_WORDS};
 use super::file;
@@ -22,7 +20,11 @@ pub struct Stream {
 impl Stream {
     /// A stream without a buffer.
     pub const fn none() -> Self {
-        Stream { slot: core::ptr::null_mut(), seq_last: 0, closed: false }
+        Stream {
+            slot: core::ptr::null_mut(),
+            seq_last: 0,
+            closed: false,
+        }
     }
 
     /// Whether it has a buffer.

@@ -52,7 +52,10 @@ impl Context {
 
     /// A new context that takes over the parking stack of one whose thread is gone.
     pub fn recycled(&self) -> Self {
-        Context { parking: self.parking, ..Context::new() }
+        Context {
+            parking: self.parking,
+            ..Context::new()
+        }
     }
 }
 

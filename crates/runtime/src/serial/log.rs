@@ -13,8 +13,16 @@ use crate::record::{Cursor, Stream, next_seq};
 #[derive(Clone, Copy)]
 enum Deferred {
     None,
-    Access { kind: u64, addr: usize, pc: usize },
-    Range { addr: usize, length: usize, pc: usize },
+    Access {
+        kind: u64,
+        addr: usize,
+        pc: usize,
+    },
+    Range {
+        addr: usize,
+        length: usize,
+        pc: usize,
+    },
 }
 
 /// The stream and its state. Used only by the thread that has the turn.
@@ -126,7 +134,11 @@ impl Log {
     }
 
     fn put_range(&mut self, thread: u32, write: bool, addr: usize, length: usize, pc: usize) {
-        let kind = if write { word::ext::RANGE_WRITE } else { word::ext::RANGE_READ };
+        let kind = if write {
+            word::ext::RANGE_WRITE
+        } else {
+            word::ext::RANGE_READ
+        };
         let with_values = length <= MAX_RANGE_VALUES;
         let words = if with_values { length.div_ceil(8) } else { 0 };
         const _: () = assert!(MAX_RANGE_VALUES * 2 < BLOCK_BYTES);
@@ -141,7 +153,10 @@ impl Log {
             *word = unsafe { load(addr + i * 8, (length - i * 8).min(8)) };
         }
         // SAFETY: there is room for the words.
-        unsafe { self.cursor.record(first, length as u64, pc, [&contents[..words], &[]]) };
+        unsafe {
+            self.cursor
+                .record(first, length as u64, pc, [&contents[..words], &[]])
+        };
     }
 
     /// A synchronisation that has happened or is about to, with the values of an atomic access.

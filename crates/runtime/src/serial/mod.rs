@@ -18,8 +18,8 @@ mod watchdog;
 
 use core::sync::atomic::Ordering;
 
-pub use scheduler::{Task, Waited};
 use scheduler::{Step, scheduler};
+pub use scheduler::{Task, Waited};
 
 use crate::intercept::thread::Start;
 use crate::local::{Inside, local};
@@ -56,7 +56,9 @@ impl Limit {
 pub unsafe fn nanoseconds(time: usize) -> u64 {
     // SAFETY: as the caller says.
     let time = unsafe { (time as *const libc::timespec).read_unaligned() };
-    (time.tv_sec.max(0) as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64)
+    (time.tv_sec.max(0) as u64)
+        .saturating_mul(1_000_000_000)
+        .saturating_add(time.tv_nsec as u64)
 }
 
 /// The time that a program sees in a serial recording: it starts the same every time, each step
@@ -222,7 +224,11 @@ pub fn wait_for_channel(channel: usize) -> bool {
 
 /// Wakes up to `count` of those who wait for `object`; how many.
 pub fn wake(object: usize, count: usize) -> usize {
-    if off() { 0 } else { with_turn(|_| turn_holder().wake(object, count)) }
+    if off() {
+        0
+    } else {
+        with_turn(|_| turn_holder().wake(object, count))
+    }
 }
 
 /// Something that threads may wait for has changed in a signal handler: all look again.
@@ -292,6 +298,7 @@ pub unsafe fn adopt(start: *mut Start) {
     // SAFETY: as the caller says; the new thread does not go on before it has the turn.
     unsafe {
         let thread = (*start).thread;
+        (*thread).task.mask = (*(*local()).thread).task.mask;
         turn::wait_for_arrival(thread);
         scheduler().add(thread);
     }
@@ -344,6 +351,13 @@ pub fn wait_for_end(thread: *mut Thread) -> Waited {
 pub fn cancelled(thread: *mut Thread) {
     if !off() && threads::visible() {
         with_turn(|_| turn_holder().cancel(thread));
+    }
+}
+
+/// The running thread has changed which signals it does not want.
+pub fn mask_changed() {
+    if is_green() && threads::visible() {
+        with_turn(turn::mask_changed);
     }
 }
 

@@ -62,6 +62,8 @@ pub struct Task {
     cancelled: bool,
     /// For policies that have priorities; 0: none given yet.
     pub priority: u64,
+    /// Which signals it does not want.
+    pub mask: u64,
     /// Its stack and registers, while it does not run.
     pub context: Context,
 }
@@ -78,6 +80,7 @@ impl Task {
             since: 0,
             cancelled: false,
             priority: 0,
+            mask: 0,
             context,
         }
     }
@@ -191,7 +194,10 @@ impl Scheduler {
     }
 
     fn index(&self, thread: *mut Thread) -> usize {
-        self.tasks[..self.count].iter().position(|task| *task == thread).unwrap_or(0)
+        self.tasks[..self.count]
+            .iter()
+            .position(|task| *task == thread)
+            .unwrap_or(0)
     }
 
     fn make_ready(&mut self, index: usize) {
@@ -276,9 +282,15 @@ impl Scheduler {
 
     /// Asks the policy; there must be somebody.
     fn choose(&mut self, current: Option<usize>) -> *mut Thread {
-        let Some(policy) = &mut self.policy else { return self.tasks[0] };
+        let Some(policy) = &mut self.policy else {
+            return self.tasks[0];
+        };
         let policy = policy.get();
-        self.slice = if self.preempt_accesses { policy.slice().max(1) } else { PATIENCE };
+        self.slice = if self.preempt_accesses {
+            policy.slice().max(1)
+        } else {
+            PATIENCE
+        };
         let chosen = policy.next(&self.tasks[..self.ready], current);
         self.tasks[chosen.min(self.ready - 1)]
     }
@@ -401,7 +413,9 @@ impl Scheduler {
 
     /// How many wait for an object.
     pub fn waiting_for(&mut self, object: usize) -> usize {
-        (self.ready..self.count).filter(|index| self.waits_for(*index, object)).count()
+        (self.ready..self.count)
+            .filter(|index| self.waits_for(*index, object))
+            .count()
     }
 
     fn waits_for(&mut self, index: usize, object: usize) -> bool {
@@ -421,7 +435,9 @@ impl Scheduler {
                 Some(policy) if waiters > 1 && count != usize::MAX => policy.get().waiter(waiters),
                 _ => 0,
             };
-            let Some(index) = self.waiter(object, rank) else { break };
+            let Some(index) = self.waiter(object, rank) else {
+                break;
+            };
             self.task(index).outcome = Waited::Woken;
             self.make_ready(index);
             woken += 1;
@@ -487,7 +503,10 @@ impl Scheduler {
         for index in 0..self.count {
             // SAFETY: records of threads that have not ended.
             let thread = unsafe { &*self.tasks[index] };
-            message::say(format_args!("  T{} waits for {:#x}", thread.id, thread.task.object));
+            message::say(format_args!(
+                "  T{} waits for {:#x}",
+                thread.id, thread.task.object
+            ));
         }
         record::close("deadlock", true);
         sys::exit_group(66)

@@ -6,15 +6,15 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 use super::context::{self, ARRIVALS, Context};
 use super::scheduler::scheduler;
 use crate::intercept::real;
 use crate::local::local;
+use crate::message;
 use crate::sys::{self, Spin};
 use crate::threads::Thread;
-use crate::message;
 
 /// Who has the turn; null while nobody can run.
 static CURRENT: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
@@ -48,6 +48,7 @@ pub fn start(green: bool) {
         GREEN.store(1, Ordering::Relaxed);
         // SAFETY: the carrier waits for this context.
         unsafe {
+            mask_changed(me);
             block_signals();
             park_at_home(me);
         }
@@ -71,10 +72,17 @@ fn start_carrier() -> bool {
     let mut handle = 0;
     // SAFETY: a place for the handle, default attributes, and a function of the right type.
     let result = unsafe {
-        real::pthread_create(&mut handle, core::ptr::null(), carrier, core::ptr::null_mut())
+        real::pthread_create(
+            &mut handle,
+            core::ptr::null(),
+            carrier,
+            core::ptr::null_mut(),
+        )
     };
     if result != 0 {
-        message::say(format_args!("no kernel thread to run contexts on; threads pass a token"));
+        message::say(format_args!(
+            "no kernel thread to run contexts on; threads pass a token"
+        ));
     }
     result == 0
 }
@@ -91,10 +99,13 @@ extern "C" fn carrier(_: *mut c_void) -> *mut c_void {
                 first
             }
             // Takes the place of a carrier that the watchdog found stuck.
-            true => match scheduler().next(true) {
-                Some(next) => next,
-                None => return core::ptr::null_mut(),
-            },
+            true => {
+                CARRIER_MASK.store(mask(), Ordering::Relaxed);
+                match scheduler().next(true) {
+                    Some(next) => next,
+                    None => return core::ptr::null_mut(),
+                }
+            }
         };
         loop {
             (*next).task.context.parked.store(0, Ordering::Relaxed);
@@ -119,11 +130,40 @@ extern "C" fn carrier(_: *mut c_void) -> *mut c_void {
 
 /// A kernel thread whose context runs elsewhere handles no signals but the C library's own two,
 /// which every thread must answer.
-fn block_signals() {
+pub fn block_signals() {
     const CANCEL_AND_SETXID: u64 = 0b11 << 31;
-    let all = !CANCEL_AND_SETXID;
+    set_mask(!CANCEL_AND_SETXID);
+}
+
+/// Which signals the running kernel thread does not want.
+pub fn mask() -> u64 {
+    let mut mask = 0u64;
     let how = libc::SIG_BLOCK as usize;
-    sys::call(libc::SYS_rt_sigprocmask, [how, &raw const all as usize, 0, 8, 0, 0]);
+    sys::call(
+        libc::SYS_rt_sigprocmask,
+        [how, 0, &raw mut mask as usize, 8, 0, 0],
+    );
+    mask
+}
+
+fn set_mask(mask: u64) {
+    let how = libc::SIG_SETMASK as usize;
+    sys::call(
+        libc::SYS_rt_sigprocmask,
+        [how, &raw const mask as usize, 0, 8, 0, 0],
+    );
+}
+
+/// Green: which signals the carrier does not want at the moment. The kernel keeps that per
+/// kernel thread; it is each context's own, so it is changed with the context if need be.
+static CARRIER_MASK: AtomicU64 = AtomicU64::new(0);
+
+/// The running thread has changed which signals it does not want.
+pub fn mask_changed(me: *mut Thread) {
+    let now = mask();
+    // SAFETY: the running thread's own record.
+    unsafe { (*me).task.mask = now };
+    CARRIER_MASK.store(now, Ordering::Relaxed);
 }
 
 /// How often a thread came back so far.
@@ -194,7 +234,10 @@ pub fn take_from(thread: *mut Thread) -> bool {
 fn barrier_for_all() {
     const PRIVATE_EXPEDITED: usize = 1 << 3;
     const REGISTER_PRIVATE_EXPEDITED: usize = 1 << 4;
-    sys::call(libc::SYS_membarrier, [REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]);
+    sys::call(
+        libc::SYS_membarrier,
+        [REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0, 0],
+    );
     sys::call(libc::SYS_membarrier, [PRIVATE_EXPEDITED, 0, 0, 0, 0, 0]);
 }
 
@@ -240,6 +283,16 @@ fn after_switch() {
     }
 }
 
+/// The context that runs from here on wants other signals than the one before.
+unsafe fn take_mask(me: *mut Thread) {
+    // SAFETY: the running thread's own record.
+    let mask = unsafe { (*me).task.mask };
+    if CARRIER_MASK.load(Ordering::Relaxed) != mask {
+        set_mask(mask);
+        CARRIER_MASK.store(mask, Ordering::Relaxed);
+    }
+}
+
 unsafe fn wake_home(thread: *mut Thread) {
     // SAFETY: the record is in use.
     unsafe {
@@ -282,6 +335,8 @@ fn overtaken(me: *mut Thread) {
             }
         }
         after_switch();
+        // SAFETY: as above.
+        unsafe { take_mask(me) };
     } else {
         come_back(me);
     }
@@ -300,6 +355,7 @@ pub fn switch(me: *mut Thread, next: *mut Thread) {
         if is_green() {
             context::switch(&raw mut (*me).task.context, &raw const (*next).task.context);
             after_switch();
+            take_mask(me);
         } else {
             wake_home(next);
             sleep_until_token(me);
@@ -387,6 +443,7 @@ pub fn come_back(me: *mut Thread) {
         if is_green() {
             park_at_home(me);
             after_switch();
+            take_mask(me);
             return;
         }
         announce(me);
@@ -426,6 +483,7 @@ pub unsafe fn arrive_as_new(me: *mut Thread) {
             block_signals();
             park_at_home(me);
             after_switch();
+            take_mask(me);
         } else {
             (*me).task.context.parked.store(1, Ordering::Release);
             ARRIVALS.fetch_add(1, Ordering::AcqRel);

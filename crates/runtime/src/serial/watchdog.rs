@@ -29,6 +29,7 @@ pub fn start() {
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.
     unsafe { (*local()).inside = 1 };
+    turn::block_signals();
     static SLEEP: AtomicU32 = AtomicU32::new(0);
     let patience = options::WATCHDOG.get() * 1000;
     let mut last = (u64::MAX, core::ptr::null_mut());

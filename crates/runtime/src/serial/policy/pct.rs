@@ -37,7 +37,14 @@ impl Pct {
         for change in changes.iter_mut().take(depth.saturating_sub(1) as usize) {
             *change = random.below(length.max(1));
         }
-        Pct { random, step: 0, changes, lowest: 1 << 32, last: core::ptr::null_mut(), kept: 0 }
+        Pct {
+            random,
+            step: 0,
+            changes,
+            lowest: 1 << 32,
+            last: core::ptr::null_mut(),
+            kept: 0,
+        }
     }
 
     fn demote(&mut self, thread: Candidate) {
@@ -66,7 +73,11 @@ impl Policy for Pct {
         // SAFETY: as in `demote`.
         let priority = |index: &usize| unsafe { (*ready[*index]).task.priority };
         let chosen = (0..ready.len()).max_by_key(priority).unwrap_or(0);
-        self.kept = if ready[chosen] == self.last { self.kept + 1 } else { 0 };
+        self.kept = if ready[chosen] == self.last {
+            self.kept + 1
+        } else {
+            0
+        };
         self.last = ready[chosen];
         chosen
     }

@@ -14,7 +14,9 @@ pub struct RandomWalk {
 impl RandomWalk {
     /// Starts from a seed.
     pub const fn new(seed: u64) -> Self {
-        RandomWalk { random: Random::new(seed) }
+        RandomWalk {
+            random: Random::new(seed),
+        }
     }
 }
 
