@@ -125,8 +125,9 @@ pub fn printed(command: &mut Command) -> String {
 
 /// The compilers of this machine, as names for `--compiler`.
 pub fn compilers() -> Vec<&'static str> {
-    let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
-    let found: Vec<_> = ["gcc", "clang-19"].into_iter().filter(runs).collect();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &&str| std::env::split_paths(&path).any(|at| at.join(name).exists());
+    let found: Vec<_> = ["gcc", "clang-19"].into_iter().filter(is_there).collect();
     assert!(!found.is_empty(), "no compiler to test with");
     found
 }

@@ -1,0 +1,246 @@
+//! Every program of `programs/`, built by the wrapper with each compiler and recorded in each
+//! mode: it behaves as its text says, and its trace is one.
+//!
+//! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use deadheat_oracle::{Oracle, read_folder};
+use deadheat_trace::file::TraceFile;
+use deadheat_trace::{Step, Steps, verify};
+use libtest_mimic::{Arguments, Failed, Trial};
+use support::{Sandbox, compilers};
+
+/// How a program is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Parallel,
+    /// On green contexts.
+    Serial,
+    /// On kernel threads that pass a token.
+    Real,
+}
+
+/// What one test does.
+#[derive(Clone, Debug)]
+struct Case {
+    oracle: Oracle,
+    compiler: &'static str,
+    level: &'static str,
+    mode: Mode,
+}
+
+/// Longer than any of the programs takes; one that deadlocks is stopped then.
+const SECONDS: &str = "20";
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trials = cases()
+        .into_iter()
+        .map(|(name, case)| Trial::test(name, move || case.run().map_err(Failed::from)));
+    libtest_mimic::run(&arguments, trials.collect()).exit();
+}
+
+fn cases() -> Vec<(String, Case)> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+    let oracles = read_folder(&top).unwrap_or_else(|error| panic!("{error}"));
+    let programs = oracles
+        .iter()
+        .filter(|oracle| oracle.directives.part_of.is_none());
+    let compilers = compilers();
+    let mut cases = Vec::new();
+    for oracle in programs {
+        let name = oracle.path.strip_prefix(&top).unwrap().with_extension("");
+        for &compiler in &compilers {
+            for (level, mode) in ways(&name, compiler) {
+                let case = Case {
+                    oracle: oracle.clone(),
+                    compiler,
+                    level,
+                    mode,
+                };
+                let mode = format!("{mode:?}").to_lowercase();
+                let kind = compiler.split('-').next().unwrap_or(compiler);
+                cases.push((format!("{}/{kind}{level}/{mode}", name.display()), case));
+            }
+        }
+    }
+    cases
+}
+
+/// All programs at -O1 in both modes; the papers' and some others also at -O0, at -O2, and with
+/// real threads.
+fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
+    let mut ways = vec![("-O1", Mode::Parallel), ("-O1", Mode::Serial)];
+    let chosen = name.starts_with("papers") || compiler == "gcc";
+    if chosen {
+        ways.push(("-O0", Mode::Serial));
+        ways.push(("-O1", Mode::Real));
+    }
+    if name.starts_with("papers") {
+        ways.push(("-O2", Mode::Serial));
+    }
+    ways
+}
+
+impl Case {
+    fn run(&self) -> Result<(), String> {
+        let here = Sandbox::new();
+        self.build(&here)?;
+        let first = self.record(&here, "trace.dht")?;
+        if self.mode == Mode::Parallel {
+            return Ok(());
+        }
+        let again = self.record(&here, "again.dht")?;
+        if first == again {
+            return Ok(());
+        }
+        let at = first
+            .iter()
+            .zip(&again)
+            .position(|(one, other)| one != other);
+        Err(format!(
+            "the same seed gave another trace: {} and {} steps, different from {at:?} on",
+            first.len(),
+            again.len()
+        ))
+    }
+
+    fn build(&self, here: &Sandbox) -> Result<(), String> {
+        let source = self
+            .oracle
+            .path
+            .canonicalize()
+            .map_err(|error| error.to_string())?;
+        let folder = source.parent().ok_or("no folder")?;
+        let directives = &self.oracle.directives;
+        let command = match source
+            .extension()
+            .is_some_and(|extension| extension == "cpp")
+        {
+            true => "c++",
+            false => "cc",
+        };
+        let compile = || {
+            let mut compile = here.deadheat([command, "--compiler", self.compiler, self.level]);
+            compile.args(["-pthread"]).args(&directives.cflags);
+            compile
+        };
+        for extra in &directives.also {
+            let mut library = compile();
+            library
+                .args(["-shared", "-fPIC"])
+                .arg(folder.join(&extra.source));
+            succeeds(&mut library.args(["-o", &extra.output]))?;
+        }
+        let mut program = compile();
+        program
+            .arg(&source)
+            .args(["-o", "prog"])
+            .args(&directives.ldlibs);
+        succeeds(&mut program)
+    }
+
+    /// Records the program, checks what it did and what it left, and returns its steps.
+    fn record(&self, here: &Sandbox, name: &str) -> Result<Vec<Step>, String> {
+        let mut command = here.command("timeout");
+        command.args(["-k", "2", SECONDS, support::DEADHEAT, "record", "-o", name]);
+        command.arg("--exit-code-from-program");
+        match self.mode {
+            Mode::Parallel => &mut command,
+            Mode::Serial => command.args(["--seed", "1"]),
+            Mode::Real => command.args(["--seed", "1", "--threads", "real"]),
+        };
+        command
+            .args(["--", "./prog"])
+            .args(&self.oracle.directives.run);
+        let output = command.output().map_err(|error| error.to_string())?;
+        let path = here.path().join(name);
+        let trace = TraceFile::open(&path).map_err(|error| told(&output, &error.to_string()))?;
+        let hung = output.status.code() == Some(124);
+        let deadlocked = trace.closed() == Some("deadlock") || hung;
+        if deadlocked && self.oracle.deadlocks.is_empty() {
+            return Err(told(&output, "a deadlock that is not expected"));
+        }
+        if !deadlocked {
+            self.behaves(&output)?;
+        }
+        if !hung && !trace.damage().is_empty() {
+            return Err(told(&output, &format!("damage: {:?}", trace.damage())));
+        }
+        self.steps(&trace, &path)
+            .map_err(|problem| told(&output, &problem))
+    }
+
+    fn behaves(&self, output: &Output) -> Result<(), String> {
+        let directives = &self.oracle.directives;
+        if output.status.code() != Some(directives.exit) {
+            return Err(told(
+                output,
+                &format!("expected exit code {}", directives.exit),
+            ));
+        }
+        let printed = String::from_utf8_lossy(&output.stdout);
+        match &directives.stdout {
+            Some(expected) if *expected != printed => Err(told(
+                output,
+                &format!("expected on standard output: {expected:?}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether all code that writes what the program reads is instrumented. The C++ library is
+    /// not, and clang leaves out writes to a variable whose address nobody has yet.
+    fn sees_every_write(&self) -> bool {
+        self.compiler == "gcc" && self.oracle.path.extension().is_some_and(|e| e == "c")
+    }
+
+    /// The steps of the trace, which must be well-formed.
+    fn steps(&self, trace: &TraceFile, path: &PathBuf) -> Result<Vec<Step>, String> {
+        let mut reader = trace.read();
+        let mut verifier = verify::Verifier::new(trace.mode(), verify::Options::default());
+        let mut steps = Vec::new();
+        while let Ok(Some(step)) = reader.next_step() {
+            verifier.step(deadheat_trace::EventIndex(steps.len() as u64), &step);
+            steps.push(step);
+        }
+        let tables = reader.tables();
+        let report = verifier.finish(tables);
+        let mut problems: Vec<String> = Vec::new();
+        let violations = report.violations.iter();
+        problems.extend(violations.map(|violation| violation.describe(tables)));
+        if self.sees_every_write() {
+            let mismatches = report.first_mismatches.iter();
+            problems.extend(mismatches.map(|mismatch| mismatch.describe(tables)));
+        }
+        if steps.is_empty() {
+            problems.push(format!("{} is empty", path.display()));
+        }
+        match problems.is_empty() {
+            true => Ok(steps),
+            false => Err(problems.join("\n")),
+        }
+    }
+}
+
+fn succeeds(command: &mut std::process::Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(told(&output, &format!("{command:?}"))),
+    }
+}
+
+/// A problem, with what was printed.
+fn told(output: &Output, problem: &str) -> String {
+    format!(
+        "{problem}\n{}\n--- stdout\n{}--- stderr\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
