@@ -9,6 +9,7 @@
 //! no panic, no standard library, no touching of `errno`. When recording fails, the program goes
 //! on and the user is told once.
 #![cfg_attr(not(test), no_std)]
+#![cfg_attr(test, allow(dead_code))] // Unit tests export nothing, so much is not called.
 #![allow(clippy::missing_safety_doc)] // The exported functions' contracts are the C library's.
 
 mod hooks;
@@ -17,6 +18,10 @@ mod local;
 mod memory;
 mod message;
 mod options;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod process;
 mod record;
 mod serial;

@@ -192,7 +192,7 @@ fn adopt() -> bool {
 }
 
 /// What `Local::frames_end` says once a thread has ended.
-const ENDED: *mut Frame = 1 as *mut Frame;
+const ENDED: *mut Frame = core::ptr::dangling_mut();
 
 /// The record of the thread that starts the recording.
 pub fn adopt_first() {

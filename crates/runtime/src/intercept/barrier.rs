@@ -18,7 +18,7 @@ trampoline! {
 
 unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_int {
     let pc = caller();
-    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::pthread_barrier_init(barrier, attr, count) };
     if result == 0 && threads::visible() {
         Sync::new(Op::Init, barrier, pc)

@@ -26,7 +26,7 @@ trampoline! {
 }
 
 pub(super) unsafe extern "C" fn cond_init(condition: usize, attr: usize) -> c_int {
-    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    // SAFETY: (here and below) the arguments are the program's own, for this very function.
     unsafe { real::pthread_cond_init(condition, attr) }
 }
 

@@ -65,10 +65,12 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
                 libc::CLOCK_MONOTONIC
             };
             // SAFETY: the program's timeout, as for the kernel.
-            let limit = match timeout {
-                0 => Limit::None,
-                time if absolute => unsafe { Limit::until(clock, time) },
-                time => Limit::After(unsafe { serial::nanoseconds(time) }),
+            let limit = unsafe {
+                match timeout {
+                    0 => Limit::None,
+                    time if absolute => Limit::until(clock, time),
+                    time => Limit::After(serial::nanoseconds(time)),
+                }
             };
             let waited = serial::wait(word, limit);
             Sync::new(Op::FutexWoken, word, pc).record();

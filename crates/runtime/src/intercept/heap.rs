@@ -45,7 +45,7 @@ fn allocated(block: *mut c_void, size: usize, pc: usize) -> *mut c_void {
 
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     let pc = caller();
-    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    // SAFETY: (here and below) the arguments are the program's own, for this very function.
     allocated(unsafe { __libc_malloc(size) }, size, pc)
 }
 

@@ -47,7 +47,7 @@ fn noted(op: Op, object: usize, pc: usize, result: c_int) -> c_int {
 
 pub(super) unsafe extern "C" fn mutex_init(lock: usize, attr: usize) -> c_int {
     let pc = caller();
-    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    // SAFETY: (here and below) the arguments are the program's own, for this very function.
     noted(Op::Init, lock, pc, unsafe {
         real::pthread_mutex_init(lock, attr)
     })

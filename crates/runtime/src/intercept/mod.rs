@@ -9,12 +9,28 @@
 //! trying again.
 
 mod barrier;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod c11;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod clock;
 mod condition;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod descriptor;
 mod futex;
 mod heap;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod libatomic;
 mod lock;
 mod once;

@@ -27,7 +27,7 @@ const ONCE_RUNNING: i32 = 1;
 pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -> c_int {
     let pc = caller();
     if !threads::visible() {
-        // SAFETY (here and below): the arguments are the program's own, for this very function.
+        // SAFETY: (here and below) the arguments are the program's own, for this very function.
         return unsafe { real::pthread_once(control, routine) };
     }
     if mode() == Mode::Serial {

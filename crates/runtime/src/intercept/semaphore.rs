@@ -43,7 +43,7 @@ fn from_error(error: c_int) -> c_int {
 
 unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_int {
     let pc = caller();
-    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::sem_init(semaphore, shared, value) };
     if result == 0 && threads::visible() {
         Sync::new(Op::Init, semaphore, pc)
@@ -95,9 +95,11 @@ unsafe extern "C" fn sem_wait(semaphore: usize) -> c_int {
 
 unsafe extern "C" fn sem_timedwait(semaphore: usize, time: usize) -> c_int {
     // SAFETY: see `sem_init`.
+    let pc = caller();
+    // SAFETY: as above.
     let limit = unsafe { Limit::until(libc::CLOCK_REALTIME, time) };
     // SAFETY: as above.
-    take(semaphore, caller(), limit, || unsafe {
+    take(semaphore, pc, limit, || unsafe {
         real::sem_timedwait(semaphore, time)
     })
 }
@@ -133,8 +135,8 @@ unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
     } else {
         crate::serial::wake_from_outside();
     }
-    // SAFETY: see `sem_init`.
     from_error(give(Op::Post, semaphore, pc, || {
+        // SAFETY: see `sem_init`.
         as_error(unsafe { real::sem_post(semaphore) })
     }))
 }

@@ -14,20 +14,20 @@ fn skipped(nanoseconds: u64) -> bool {
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn sleep(seconds: u32) -> u32 {
-    // SAFETY (here and below): the arguments are the program's own, for this very function.
     if skipped(u64::from(seconds) * 1_000_000_000) {
         0
     } else {
+        // SAFETY: (here and below) the arguments are the program's own, for this very function.
         unsafe { real::sleep(seconds) }
     }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
-    // SAFETY: see `sleep`.
     if skipped(u64::from(microseconds) * 1000) {
         0
     } else {
+        // SAFETY: see `sleep`.
         unsafe { real::usleep(microseconds) }
     }
 }

@@ -63,7 +63,7 @@ unsafe extern "C" fn memcpy(to: usize, from: usize, length: usize) -> usize {
     let pc = caller();
     event::range(false, from, length, pc);
     event::range(true, to, length, pc);
-    // SAFETY (here and below): the arguments are the program's own, for this very function.
+    // SAFETY: (here and below) the arguments are the program's own, for this very function.
     unsafe {
         if ready() {
             real::memcpy(to, from, length);

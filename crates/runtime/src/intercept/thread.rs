@@ -51,7 +51,7 @@ pub(super) unsafe extern "C" fn create(
         core::ptr::null_mut()
     };
     if thread.is_null() {
-        // SAFETY (here and below): the arguments are the program's own, for this very function.
+        // SAFETY: (here and below) the arguments are the program's own, for this very function.
         return unsafe { real::pthread_create(handle, attr, function, argument) };
     }
     let serial = mode() == Mode::Serial;

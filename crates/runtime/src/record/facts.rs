@@ -103,10 +103,10 @@ unsafe extern "C" fn visit_module(
         })
         .unwrap_or(&[]);
     let mut own_path = [0; 2048];
-    // SAFETY: the loader's name is a C string, or null.
     let name = if info.dlpi_name.is_null() {
         &[]
     } else {
+        // SAFETY: the loader's name is a C string.
         unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes()
     };
     let path = if name.is_empty() {
@@ -127,7 +127,7 @@ unsafe extern "C" fn visit_module(
 }
 
 fn own_executable(buffer: &mut [u8]) -> &[u8] {
-    let path = b"/proc/self/exe\0".as_ptr() as usize;
+    let path = c"/proc/self/exe".as_ptr() as usize;
     let got = sys::call(
         libc::SYS_readlink,
         [path, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0, 0],

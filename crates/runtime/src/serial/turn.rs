@@ -18,6 +18,8 @@ use crate::threads::Thread;
 
 /// Who has the turn; null while nobody can run.
 static CURRENT: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+/// What [`CURRENT`] is while the watchdog decides; no record lies there.
+const CLAIMED: *mut Thread = core::ptr::dangling_mut();
 static GREEN: AtomicU32 = AtomicU32::new(0);
 /// Real threads: guards the moment in which the turn is put down or taken up.
 static IDLE: Spin = Spin::new();
@@ -200,12 +202,12 @@ pub fn take_from(thread: *mut Thread) -> bool {
     // scheduler is ours: it looks at `CURRENT` after it has raised `inside`, we look at `inside`
     // after we have changed `CURRENT`, and `membarrier` keeps its two steps apart.
     unsafe {
-        let claim = core::ptr::dangling_mut::<Thread>();
         let local = (*thread).local;
         if local.is_null() || !scheduler().somebody_else() {
             return false;
         }
-        let claimed = CURRENT.compare_exchange(thread, claim, Ordering::AcqRel, Ordering::Acquire);
+        let claimed =
+            CURRENT.compare_exchange(thread, CLAIMED, Ordering::AcqRel, Ordering::Acquire);
         if claimed.is_err() {
             return false;
         }
@@ -314,7 +316,7 @@ pub fn hold(me: *mut Thread) {
 #[inline(never)]
 fn overtaken(me: *mut Thread) {
     // The watchdog may be deciding.
-    while CURRENT.load(Ordering::Acquire) == core::ptr::dangling_mut::<Thread>() {
+    while CURRENT.load(Ordering::Acquire) == CLAIMED {
         sys::yield_now();
     }
     if CURRENT.load(Ordering::Acquire) == me {

@@ -59,6 +59,7 @@ impl Random {
 }
 
 /// The policy that the options name.
+#[allow(clippy::large_enum_variant, reason = "there is one, in a static")]
 pub enum Chosen {
     /// See [`random`].
     Random(random::RandomWalk),
