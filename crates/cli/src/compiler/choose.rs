@@ -22,6 +22,16 @@ pub struct Compiler {
     pub family: Family,
 }
 
+impl Compiler {
+    /// A compiler with nothing before it.
+    fn plain(path: PathBuf, family: Family) -> Self {
+        Compiler {
+            command: vec![path.into()],
+            family,
+        }
+    }
+}
+
 /// What a call says about the compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -84,10 +94,10 @@ impl Surroundings {
             Language::Cxx => ("g++", "C++"),
         };
         if let Some(path) = self.find(gcc) {
-            return self.known(vec![path.into()], Family::Gcc);
+            return Ok(Compiler::plain(path, Family::Gcc));
         }
         if let Some(path) = self.find_clang(language) {
-            return self.known(vec![path.into()], Family::Clang);
+            return Ok(Compiler::plain(path, Family::Clang));
         }
         Err(
             Error::not_started(format!("no {what} compiler found: neither {gcc} nor clang"))
@@ -138,11 +148,10 @@ impl Surroundings {
             words = vec![found.into()];
         }
         words.push(path.into());
-        self.known(words, family)
-    }
-
-    fn known(&self, command: Vec<OsString>, family: Family) -> Result<Compiler> {
-        Ok(Compiler { command, family })
+        Ok(Compiler {
+            command: words,
+            family,
+        })
     }
 
     /// A path as it is; a name as it is found. Deadheat under a compiler's name means the real
