@@ -1,0 +1,60 @@
+//! Reads the oracles of a whole folder of programs.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Error, Oracle, Problem};
+
+/// The file name extensions of programs under test.
+const SOURCES: [&str; 3] = ["c", "cpp", "rs"];
+
+/// Reads every C, C++ and Rust source in a folder and the folders below it, ordered by path.
+///
+/// Sources that are no programs themselves come along; they have
+/// [`Directives::part_of`](crate::Directives::part_of) set.
+///
+/// ```no_run
+/// let programs = deadheat_oracle::read_folder("programs/zoo")?;
+/// let racy = programs.iter().filter(|oracle| !oracle.races.is_empty());
+/// println!("{} of {} have a race", racy.count(), programs.len());
+/// # Ok::<(), deadheat_oracle::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// The first error of [`Oracle::read`], or a folder that cannot be listed.
+pub fn read_folder(folder: impl AsRef<Path>) -> Result<Vec<Oracle>, Error> {
+    let mut sources = Vec::new();
+    collect(folder.as_ref(), &mut sources)?;
+    sources.sort();
+    sources.iter().map(Oracle::read).collect()
+}
+
+fn collect(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let unreadable = |cause| Error::new(folder, None, Problem::Unreadable(cause));
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_dir() {
+            collect(&path, sources)?;
+        } else if path
+            .extension()
+            .is_some_and(|end| SOURCES.iter().any(|source| end == *source))
+        {
+            sources.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_missing_folder_is_named() {
+        let error = super::read_folder("no/such/folder").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("no/such/folder: cannot be read: "),
+            "{error}"
+        );
+    }
+}
