@@ -162,7 +162,30 @@ unsafe extern "C" fn write_range(addr: usize, length: usize, pc: usize) {
     event::range(true, addr, length, pc);
 }
 
-/// The `_pc` variants get the program counter from their caller.
+/// The `_pc` variants get the program counter from their caller; they do not look into the filter.
+macro_rules! access_pc_hooks {
+    ($($name:ident $kind:expr, $shift:literal;)*) => { $(
+        #[cfg_attr(not(test), unsafe(no_mangle))]
+        unsafe extern "C" fn $name(addr: usize, pc: usize) {
+            // SAFETY: the compiler calls it before the access that it describes.
+            unsafe { event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
+        }
+    )* };
+}
+
+access_pc_hooks! {
+    __tsan_read1_pc READ1, 0;
+    __tsan_read2_pc READ1, 1;
+    __tsan_read4_pc READ1, 2;
+    __tsan_read8_pc READ1, 3;
+    __tsan_read16_pc READ1, 4;
+    __tsan_write1_pc WRITE1, 0;
+    __tsan_write2_pc WRITE1, 1;
+    __tsan_write4_pc WRITE1, 2;
+    __tsan_write8_pc WRITE1, 3;
+    __tsan_write16_pc WRITE1, 4;
+}
+
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn __tsan_read_range_pc(addr: usize, length: usize, pc: usize) {
     event::range(false, addr, length, pc);
