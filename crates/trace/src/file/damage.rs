@@ -106,7 +106,7 @@ pub enum Damage {
          {salvaged} events were saved from its buffers"
     )]
     NotClosed {
-        /// Records found in the live file.
+        /// Events found in the live file.
         salvaged: u64,
     },
     /// The live file could not be read to its end.

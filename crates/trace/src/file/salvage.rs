@@ -23,7 +23,7 @@ struct Salvaged {
     words: Vec<u64>,
     /// The headers once more, and where they stand.
     blocks: Vec<(BlockHeader, u64)>,
-    records: u64,
+    events: u64,
 }
 
 /// Adds what the live file of the recording at `path` holds, and says that the recording was not
@@ -34,7 +34,7 @@ pub(super) fn from_live_file(path: &Path, image: &mut Image, blocks: &mut Blocks
     let mut salvaged = Salvaged::default();
     let read = salvaged.read(Path::new(&name), blocks);
     blocks.damage.push(Damage::NotClosed {
-        salvaged: salvaged.records,
+        salvaged: salvaged.events,
     });
     match read {
         Ok(()) => {}
@@ -58,10 +58,10 @@ impl Salvaged {
             return Err(io::Error::other("the live file is not a regular file"));
         }
         let file = File::open(path)?;
-        let slots = file.metadata()?.len() / SLOT_BYTES as u64;
+        let length = file.metadata()?.len();
         let mut head = [0; LiveHeader::WORDS * 8];
         let mut buffer = vec![0; BLOCK_BYTES];
-        for slot in 0..slots {
+        for slot in 0..length / SLOT_BYTES as u64 {
             let offset = slot * SLOT_BYTES as u64;
             file.read_exact_at(&mut head, offset)?;
             let Some(header) = live_header(&head) else {
@@ -83,7 +83,11 @@ impl Salvaged {
                 return Err(io::Error::other("the live file is too large"));
             }
         }
-        Ok(())
+        if length.is_multiple_of(SLOT_BYTES as u64) {
+            Ok(())
+        } else {
+            Err(io::Error::other("the end of the live file is cut off"))
+        }
     }
 
     /// Takes the whole records at the start of a buffer.
@@ -105,7 +109,7 @@ impl Salvaged {
         self.blocks.push((header, self.words.len() as u64));
         self.words.extend(header.seal(payload));
         self.words.extend(payload);
-        self.records += written.records;
+        self.events += written.events;
     }
 }
 
@@ -113,7 +117,7 @@ impl Salvaged {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Written {
     words: usize,
-    records: u64,
+    events: u64,
     seq_last: Option<u64>,
 }
 
@@ -136,11 +140,17 @@ impl Written {
                 written.seq_last = Some(word::split_numbered(second).0);
             }
             written.words += record.len();
-            written.records += 1;
+            written.events += u64::from(is_event(first));
             rest = behind;
         }
         written
     }
+}
+
+/// Whether a record is more than a note about those that follow.
+fn is_event(first: u64) -> bool {
+    let switch = word::tagged(word::EXT, word::ext::SWITCH, word::addr(first));
+    word::tag(first) != word::PC && first != switch
 }
 
 fn live_header(bytes: &[u8; LiveHeader::WORDS * 8]) -> Option<LiveHeader> {

@@ -8,7 +8,7 @@ use crate::{EventIndex, Steps, Window};
 /// How many checkpoints are kept at the most; with more events they lie further apart.
 const MOST: usize = 128;
 /// How many things (live objects, heap blocks, streams) all of them together remember.
-const MOST_THINGS: usize = 8 << 20;
+const MOST_THINGS: usize = 2 << 20;
 /// How many events lie between two checkpoints at first.
 const EVERY: u64 = 64 * 1024;
 
@@ -38,14 +38,10 @@ pub struct Checkpoints<'a> {
 impl<'a> Checkpoints<'a> {
     /// Reads the recording once.
     pub fn new(file: &'a TraceFile) -> Self {
-        Self::apart(file, EVERY)
-    }
-
-    fn apart(file: &'a TraceFile, every: u64) -> Self {
         let mut reader = file.read();
         let mut checkpoints = Checkpoints {
             places: Vec::new(),
-            every,
+            every: EVERY,
             events: 0,
         };
         let mut things = 0;
