@@ -330,6 +330,7 @@ pub fn flush_all() {
                         cur: (*local).cursor.cur,
                         end: (*local).cursor.end,
                         last_pc: (*local).cursor.last_pc,
+                        ..record::Cursor::none()
                     };
                     record.stream.close(&mut cursor, true);
                 }

@@ -11,8 +11,14 @@
 //! LEAVE    0                             caller's pc
 //! PC       0                             pc
 //! SYNC     op 6, order 3, size 3, +1     object          seq 40 | pc delta 24; operand or values
-//! EXT      kind                          operand         see `Ext`
+//! EXT      kind                          operand         see `ext`
 //! ```
+//!
+//! A word with tag 0 is a *pair*: two accesses near the one before, in 30 bits each, the earlier
+//! in the lower half: kind 4, pc - last pc + 256 in 9, address - last address + 65536 in 17. The
+//! *last address* is that of the last access in the block whose pc has the same [`pc_slot`], and
+//! 0 if there is none: code that walks through several arrays in turn stays near in each. A
+//! pair's upper half may be empty (0). In a block with values there are no pairs.
 //!
 //! The *last pc* is the program counter of the record before; the block's header has it for the
 //! first one. ENTER sets it to the callee's pc where that fits into 13 bits and to the caller's
@@ -37,6 +43,18 @@ pub const PC_SPAN: u64 = 1 << 13;
 pub const WIDE_PC_BIAS: u64 = 1 << 23;
 /// One more than the largest biased pc delta there.
 pub const WIDE_PC_SPAN: u64 = 1 << 24;
+/// The bits of half a pair.
+pub const HALF_BITS: u32 = 30;
+/// Masks the lower half of a pair.
+pub const HALF_MASK: u64 = (1 << HALF_BITS) - 1;
+/// What is added to a pc delta in a pair.
+pub const HALF_PC_BIAS: u64 = 1 << 8;
+/// One more than the largest biased pc delta in a pair.
+pub const HALF_PC_SPAN: u64 = 1 << 9;
+/// What is added to an address delta in a pair.
+pub const HALF_ADDR_BIAS: u64 = 1 << 16;
+/// One more than the largest biased address delta in a pair.
+pub const HALF_ADDR_SPAN: u64 = 1 << 17;
 /// The largest sequence number and range length.
 pub const MAX_SEQ: u64 = (1 << 40) - 1;
 
@@ -86,6 +104,49 @@ pub const fn value_words(size_code: u64) -> usize {
 #[inline]
 pub const fn access(kind: u64, pc_delta: u64, addr: u64) -> u64 {
     kind << 60 | pc_delta << ADDR_BITS | addr & ADDR_MASK
+}
+
+/// How many last addresses are kept.
+pub const PC_SLOTS: usize = 64;
+
+/// Which of the last addresses belongs to a pc.
+#[inline]
+pub const fn pc_slot(pc: u64) -> usize {
+    (pc >> 2) as usize % PC_SLOTS
+}
+
+/// Half a pair; `pc_delta` and `addr_delta` are biased.
+#[inline]
+pub const fn half(kind: u64, pc_delta: u64, addr_delta: u64) -> u64 {
+    kind | pc_delta << 4 | addr_delta << 13
+}
+
+/// The kind of half a pair: a tag from [`READ1`] on, if it is one.
+#[inline]
+pub const fn half_kind(half: u64) -> u64 {
+    half & 15
+}
+
+/// The unbiased pc and address deltas of half a pair, as numbers to add with wrap-around.
+#[inline]
+pub const fn half_deltas(half: u64) -> (u64, u64) {
+    let pc = half >> 4 & (HALF_PC_SPAN - 1);
+    let addr = half >> 13 & (HALF_ADDR_SPAN - 1);
+    (
+        pc.wrapping_sub(HALF_PC_BIAS),
+        addr.wrapping_sub(HALF_ADDR_BIAS),
+    )
+}
+
+/// Whether a word with tag 0 is a pair: its lower half is an access, its upper one another or
+/// empty.
+#[inline]
+pub const fn is_pair(word: u64) -> bool {
+    let (low, high) = (half_kind(word), word >> HALF_BITS);
+    tag(word) == 0
+        && low >= READ1
+        && low < ENTER
+        && (high == 0 || (half_kind(high) >= READ1 && half_kind(high) < ENTER))
 }
 
 /// A word with a tag and an address, and `detail` between.
@@ -147,7 +208,13 @@ pub const fn addr(word: u64) -> u64 {
 #[inline]
 pub const fn record_len(first: u64, second: u64, values: bool) -> Option<usize> {
     match tag(first) {
-        0 => None,
+        0 => {
+            if is_pair(first) && !values {
+                Some(1)
+            } else {
+                None
+            }
+        }
         kind @ 1..=10 => Some(
             1 + if values {
                 value_words((kind - 1) % 5)
@@ -210,6 +277,29 @@ mod tests {
         assert_eq!(
             split_numbered(numbered(MAX_SEQ, WIDE_PC_BIAS - 5)),
             (MAX_SEQ, -5)
+        );
+    }
+
+    #[test]
+    fn halves_of_a_pair_come_back() {
+        let low = half(WRITE1 + 4, HALF_PC_SPAN - 1, 0);
+        let high = half(READ1, 0, HALF_ADDR_SPAN - 1);
+        let pair = low | high << HALF_BITS;
+        assert_eq!(tag(pair), 0);
+        assert!(is_pair(low) && is_pair(pair) && !is_pair(0));
+        assert!(!is_pair(high << HALF_BITS) && !is_pair(low | 15 << HALF_BITS));
+        assert_eq!(half_kind(pair & HALF_MASK), WRITE1 + 4);
+        assert_eq!(
+            half_deltas(pair & HALF_MASK),
+            (255, 0u64.wrapping_sub(65536))
+        );
+        assert_eq!(
+            half_deltas(pair >> HALF_BITS),
+            (0u64.wrapping_sub(256), 65535)
+        );
+        assert_eq!(
+            (record_len(pair, 0, false), record_len(pair, 0, true)),
+            (Some(1), None)
         );
     }
 

@@ -21,6 +21,10 @@ pub struct Cursor {
     pub end: *mut u64,
     /// The pc of the record before.
     pub last_pc: usize,
+    /// The last address of each slot of pcs; 0 at a block's start.
+    pub last_addr: [u64; word::PC_SLOTS],
+    /// Behind a pair whose upper half is empty; nothing if `cur` is elsewhere.
+    pub open_pair: *mut u64,
 }
 
 impl Cursor {
@@ -30,6 +34,8 @@ impl Cursor {
             cur: core::ptr::null_mut(),
             end: core::ptr::null_mut(),
             last_pc: 0,
+            last_addr: [0; word::PC_SLOTS],
+            open_pair: core::ptr::null_mut(),
         }
     }
 
@@ -55,6 +61,37 @@ impl Cursor {
         unsafe {
             self.cur.write(word);
             self.cur = self.cur.add(1);
+        }
+    }
+
+    /// An access, in half a word if it is near the one before; `kind` is its tag.
+    ///
+    /// # Safety
+    /// There was room.
+    #[inline(always)]
+    pub unsafe fn packed_access(&mut self, kind: u64, addr: usize, pc: usize) {
+        let last_addr = &mut self.last_addr[word::pc_slot(pc as u64)];
+        let near = (addr as u64)
+            .wrapping_sub(*last_addr)
+            .wrapping_add(word::HALF_ADDR_BIAS);
+        let delta = (pc as u64)
+            .wrapping_sub(self.last_pc as u64)
+            .wrapping_add(word::HALF_PC_BIAS);
+        *last_addr = addr as u64;
+        // SAFETY: the word before `cur` is the open pair, or there is room for a new one.
+        unsafe {
+            if near >= word::HALF_ADDR_SPAN || delta >= word::HALF_PC_SPAN {
+                return self.access(kind, addr, pc);
+            }
+            self.last_pc = pc;
+            let half = word::half(kind, delta, near);
+            if self.open_pair == self.cur {
+                *self.cur.sub(1) |= half << word::HALF_BITS;
+                self.open_pair = core::ptr::null_mut();
+            } else {
+                self.push(half);
+                self.open_pair = self.cur;
+            }
         }
     }
 

@@ -42,7 +42,7 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
         }
         let filter = (*local).filter();
         *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
-        (*local).cursor.access(KIND, addr, pc);
+        (*local).cursor.packed_access(KIND, addr, pc);
     }
 }
 
@@ -54,7 +54,7 @@ unsafe fn access_slow(kind: u64, addr: usize, pc: usize) {
         if mode() == Mode::Serial {
             serial::access(kind, addr, pc);
         } else if ready() {
-            (*local()).cursor.access(kind, addr, pc);
+            (*local()).cursor.packed_access(kind, addr, pc);
         }
     }
 }

@@ -11,6 +11,8 @@ pub mod event;
 pub mod facts;
 mod file;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -11,12 +11,16 @@ use crate::{Addr, Event, Pc, Step, ThreadId};
 const LARGEST_PIECE: u64 = 32 * 1024;
 
 /// A place in a block.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
     /// The words that follow; none while something else comes first.
     words: &'a [u64],
+    /// The upper half of the pair before them; 0 if there is none.
+    half: u64,
     /// The *last pc*.
     pc: u64,
+    /// The *last addresses*.
+    addrs: [u64; word::PC_SLOTS],
     thread: ThreadId,
     values: bool,
     first: First<'a>,
@@ -102,12 +106,28 @@ const fn mask(bytes: u64) -> u64 {
     }
 }
 
+impl Default for Cursor<'_> {
+    fn default() -> Self {
+        Cursor {
+            words: &[],
+            half: 0,
+            pc: 0,
+            addrs: [0; word::PC_SLOTS],
+            thread: ThreadId(0),
+            values: false,
+            first: First::Nothing,
+        }
+    }
+}
+
 impl<'a> Cursor<'a> {
     /// At the start of a block.
     pub fn new(header: &BlockHeader, words: &'a [u64]) -> Self {
         Cursor {
             words,
+            half: 0,
             pc: header.pc,
+            addrs: [0; word::PC_SLOTS],
             thread: ThreadId(header.thread),
             values: header.has_values(),
             first: First::Nothing,
@@ -149,7 +169,23 @@ impl<'a> Cursor<'a> {
     /// `None` says nothing about what else there is.
     #[inline]
     pub fn next_plain(&mut self, code: &Locator<'_>) -> Option<Step> {
+        if self.half != 0 {
+            let (pc, addr) = self.place_of(self.half);
+            let step = self.half_step(self.half, addr, code.near(pc)?);
+            self.half = 0;
+            self.arrive(pc, addr);
+            return Some(step);
+        }
         let (&first, mut behind) = self.words.split_first()?;
+        if word::is_pair(first) && !self.values {
+            let low = first & word::HALF_MASK;
+            let (pc, addr) = self.place_of(low);
+            let step = self.half_step(low, addr, code.near(pc)?);
+            self.half = first >> word::HALF_BITS;
+            self.arrive(pc, addr);
+            self.words = behind;
+            return Some(step);
+        }
         let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
         if size == 0 {
             return None;
@@ -167,8 +203,38 @@ impl<'a> Cursor<'a> {
             behind = further;
         }
         self.words = behind;
-        self.pc = address;
+        self.arrive(address, word::addr(first));
         Some(step)
+    }
+
+    /// Where half a pair is, in the code and in memory.
+    #[inline]
+    fn place_of(&self, half: u64) -> (u64, u64) {
+        let (pc, addr) = word::half_deltas(half);
+        let pc = self.pc.wrapping_add(pc);
+        let last = self.addrs[word::pc_slot(pc)];
+        (pc, last.wrapping_add(addr) & word::ADDR_MASK)
+    }
+
+    /// The access that was read last is the one before from now on.
+    #[inline]
+    fn arrive(&mut self, pc: u64, addr: u64) {
+        self.pc = pc;
+        self.addrs[word::pc_slot(pc)] = addr;
+    }
+
+    #[inline]
+    fn half_step(&self, half: u64, addr: u64, pc: Pc) -> Step {
+        let Kind { op, size, .. } = KINDS[word::half_kind(half) as usize];
+        Step::new(Event::access(self.thread, op, Addr(addr), size, pc))
+    }
+
+    /// Half a pair whose code is not near that of the access before.
+    fn far_half(&mut self, half: u64, context: &mut Context<'_>) -> Found {
+        let (pc, addr) = self.place_of(half);
+        let step = self.half_step(half, addr, context.code.pc(pc));
+        self.arrive(pc, addr);
+        Found::Step(step)
     }
 
     /// What comes next, whatever it is.
@@ -181,6 +247,10 @@ impl<'a> Cursor<'a> {
             }
             First::Rest(rest) => return self.next_piece(rest),
         }
+        if self.half != 0 {
+            let half = std::mem::take(&mut self.half);
+            return self.far_half(half, context);
+        }
         loop {
             let Some((&first, behind)) = self.words.split_first() else {
                 return Found::End;
@@ -188,6 +258,11 @@ impl<'a> Cursor<'a> {
             let addr = word::addr(first);
             match word::tag(first) {
                 1..=10 => return self.access(first, behind, context),
+                0 if word::is_pair(first) && !self.values => {
+                    self.words = behind;
+                    self.half = first >> word::HALF_BITS;
+                    return self.far_half(first & word::HALF_MASK, context);
+                }
                 word::ENTER => {
                     self.pc = match word::detail(first) {
                         0 => addr,
@@ -235,9 +310,9 @@ impl<'a> Cursor<'a> {
 
     fn access(&mut self, first: u64, behind: &'a [u64], context: &mut Context<'_>) -> Found {
         let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
-        self.pc = moved(self.pc, first);
-        let pc = context.code.pc(self.pc);
         let addr = word::addr(first);
+        self.arrive(moved(self.pc, first), addr);
+        let pc = context.code.pc(self.pc);
         let step = Step::new(Event::access(self.thread, op, Addr(addr), size, pc));
         match (self.values, behind) {
             (false, _) => {
