@@ -13,10 +13,22 @@ pub struct Kernel {
 
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
-    Kernel { name: "matmul", rounds: "8" },
-    Kernel { name: "quicksort", rounds: "10" },
-    Kernel { name: "hashtable", rounds: "8" },
-    Kernel { name: "prodcons", rounds: "10" },
+    Kernel {
+        name: "matmul",
+        rounds: "8",
+    },
+    Kernel {
+        name: "quicksort",
+        rounds: "10",
+    },
+    Kernel {
+        name: "hashtable",
+        rounds: "8",
+    },
+    Kernel {
+        name: "prodcons",
+        rounds: "10",
+    },
 ];
 
 /// A compiler whose ThreadSanitizer is a peer.
@@ -53,8 +65,11 @@ impl Place {
     pub fn build(&self, kernel: &str, compiler: &Compiler) -> Result<Variants, String> {
         let source = self.kernels.join(format!("{kernel}.c"));
         let program = |kind: &str| self.work.join(format!("{kernel}-{}-{kind}", compiler.name));
-        let variants =
-            Variants { plain: program("plain"), tsan: program("tsan"), ours: program("ours") };
+        let variants = Variants {
+            plain: program("plain"),
+            tsan: program("tsan"),
+            ours: program("ours"),
+        };
         let cc = || Command::new(compiler.name);
         compile(cc(), &source, &variants.plain, &[])?;
         compile(cc(), &source, &variants.tsan, &["-fsanitize=thread", "-g"])?;
@@ -77,10 +92,21 @@ pub fn compile(
     program: &Path,
     flags: &[&str],
 ) -> Result<(), String> {
-    command.arg("-O2").args(flags).arg(source).arg("-o").arg(program).arg("-pthread");
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    command
+        .arg("-O2")
+        .args(flags)
+        .arg(source)
+        .arg("-o")
+        .arg(program)
+        .arg("-pthread");
+    let output = command
+        .output()
+        .map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
-        return Err(format!("{command:?}:\n{}", String::from_utf8_lossy(&output.stderr)));
+        return Err(format!(
+            "{command:?}:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
     }
     Ok(())
 }

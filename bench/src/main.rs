@@ -34,7 +34,11 @@ fn run() -> Result<(), String> {
         None => 5,
     };
     std::fs::create_dir_all(&work).map_err(|e| format!("{}: {e}", work.display()))?;
-    let place = kernel::Place { deadheat, kernels, work };
+    let place = kernel::Place {
+        deadheat,
+        kernels,
+        work,
+    };
 
     let mut rows = Vec::new();
     for compiler in kernel::COMPILERS {

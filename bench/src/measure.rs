@@ -41,7 +41,11 @@ pub fn kernel(
     for _ in 0..runs {
         plain = plain.min(cpu_of(&variants.plain, kernel.rounds, None)?);
         tsan = tsan.min(cpu_of(&variants.tsan, kernel.rounds, None)?);
-        parallel = parallel.min(cpu_of(&variants.ours, kernel.rounds, Some((&trace, "parallel")))?);
+        parallel = parallel.min(cpu_of(
+            &variants.ours,
+            kernel.rounds,
+            Some((&trace, "parallel")),
+        )?);
     }
     cpu_of(&variants.ours, "1", Some((&trace, "parallel")))?;
     let one_round = reading::read(&trace, runs)?;
@@ -78,9 +82,13 @@ pub fn hook(place: &Place) -> Result<[f64; 2], String> {
             .output()
             .map_err(|error| format!("{}: {error}", program.display()))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut figures = text.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
+        let mut figures = text
+            .split_whitespace()
+            .filter_map(|word| word.parse::<f64>().ok());
         for figure in &mut best {
-            let next = figures.next().ok_or(format!("{}: printed {text:?}", program.display()))?;
+            let next = figures
+                .next()
+                .ok_or(format!("{}: printed {text:?}", program.display()))?;
             *figure = figure.min(next);
         }
     }
@@ -94,7 +102,9 @@ fn remove(trace: &Path) {
 }
 
 fn recording(mut command: Command, trace: &Path, mode: &str) -> Command {
-    command.env("DEADHEAT_TRACE", trace).env("DEADHEAT_OPTIONS", format!("mode={mode}:seed=1"));
+    command
+        .env("DEADHEAT_TRACE", trace)
+        .env("DEADHEAT_OPTIONS", format!("mode={mode}:seed=1"));
     command
 }
 
@@ -107,7 +117,9 @@ fn cpu_of(program: &Path, rounds: &str, trace: Option<(&Path, &str)>) -> Result<
         command = recording(command, trace, mode);
     }
     let before = children();
-    let status = command.status().map_err(|error| format!("{}: {error}", program.display()))?;
+    let status = command
+        .status()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
     if !status.success() {
         return Err(format!("{} {rounds}: {status}", program.display()));
     }

@@ -19,7 +19,11 @@ pub struct Reading {
 
 /// Reads a trace several times.
 pub fn read(trace: &Path, runs: usize) -> Result<Reading, String> {
-    let mut reading = Reading { bytes: 0, accesses: 0, rate: 0.0 };
+    let mut reading = Reading {
+        bytes: 0,
+        accesses: 0,
+        rate: 0.0,
+    };
     for _ in 0..=runs {
         let start = own();
         let file = TraceFile::open(trace).map_err(|error| error.to_string())?;

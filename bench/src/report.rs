@@ -12,12 +12,7 @@ pub fn render(rows: &[Row], hook: [f64; 2], runs: usize) -> String {
     text
 }
 
-fn write_tables(
-    out: &mut String,
-    rows: &[Row],
-    hook: [f64; 2],
-    runs: usize,
-) -> std::fmt::Result {
+fn write_tables(out: &mut String, rows: &[Row], hook: [f64; 2], runs: usize) -> std::fmt::Result {
     writeln!(out, "# Speed of recording and reading\n")?;
     writeln!(
         out,
@@ -26,7 +21,10 @@ fn write_tables(
          instrumentation. \"TSan\" is that\ncompiler's own ThreadSanitizer, which detects as it \
          runs; Deadheat records to a file.\n"
     )?;
-    writeln!(out, "| kernel | compiler | plain | TSan | Deadheat, parallel | Deadheat / TSan |")?;
+    writeln!(
+        out,
+        "| kernel | compiler | plain | TSan | Deadheat, parallel | Deadheat / TSan |"
+    )?;
     writeln!(out, "|---|---|---|---|---|---|")?;
     for row in rows {
         writeln!(
