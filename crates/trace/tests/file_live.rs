@@ -304,18 +304,18 @@ fn damage_beside(make: impl FnOnce(&Path)) -> Vec<Damage> {
 
 #[test]
 fn live_files_that_are_none() {
-    let not_closed = Damage::NotClosed { salvaged: 0 };
-    assert_eq!(damage_beside(|_| ()), [not_closed.clone()]);
+    let not_closed = &[Damage::NotClosed { salvaged: 0 }][..];
+    assert_eq!(damage_beside(|_| ()), not_closed);
     assert_eq!(
         damage_beside(|path| std::fs::write(path, b"").unwrap()),
-        [not_closed.clone()]
+        not_closed
     );
     let zeros = damage_beside(|path| std::fs::write(path, vec![0; 2 * SLOT_BYTES]).unwrap());
-    assert_eq!(zeros, [not_closed.clone()]);
+    assert_eq!(zeros, not_closed);
     let cut = damage_beside(|path| std::fs::write(path, vec![0; SLOT_BYTES + 1]).unwrap());
     let folder = damage_beside(|path| std::fs::create_dir(path).unwrap());
     for (damage, why) in [(cut, "cut off"), (folder, "not a regular file")] {
-        assert_eq!(damage[0], not_closed);
+        assert_eq!(&damage[..1], not_closed);
         assert!(damage[1].to_string().contains(why), "{damage:?}");
     }
     let impossible = Slot::new(1 << 22, 0).with(&[word::tagged(word::LEAVE, 0, 8)]);

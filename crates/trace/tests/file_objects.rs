@@ -209,7 +209,10 @@ fn code_outside_of_any_module() {
 fn modules_that_cannot_be() {
     for code in [
         0x2000..0x2000,
-        0x3000..0x2000,
+        std::ops::Range {
+            start: 0x3000,
+            end: 0x2000,
+        },
         0..1 << 33,
         (1 << 47) - 8..(1 << 47) + 8,
     ] {

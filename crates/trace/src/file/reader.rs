@@ -69,7 +69,9 @@ impl<'a> Reader<'a> {
         };
         for number in 0..reader.tracks.len() {
             let opened = reader.open_block(number);
-            let nothing = Cursor::at_end(ThreadId(file.streams[number].number));
+            let thread = ThreadId(file.streams[number].number);
+            reader.context.know(thread);
+            let nothing = Cursor::at_end(thread);
             let (mut cursor, seq) = opened.block.unwrap_or((nothing, 0));
             if opened.gap {
                 cursor.announce_gap();

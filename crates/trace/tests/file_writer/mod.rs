@@ -1,12 +1,14 @@
 //! Writes recordings from descriptions of what threads do, as the runtime would.
 #![allow(dead_code)] // Not every test uses everything.
 
+mod stream;
+
 use std::path::PathBuf;
 
 use deadheat_trace::file::TraceFile;
 use deadheat_trace::{Op, Order};
-use deadheat_wire::word::{self, ext};
 use deadheat_wire::{BlockHeader, BlockKind, FileHeader, meta};
+pub use stream::StreamWriter;
 use tempfile::TempDir;
 
 /// Where the program's code lies, unless a test says something else.
@@ -122,164 +124,6 @@ pub struct Recording {
     pub places: Vec<(u32, u32)>,
 }
 
-/// The blocks of one stream as they are being written.
-pub struct StreamWriter {
-    header: BlockHeader,
-    words: Vec<u64>,
-    pc: u64,
-    thread: u32,
-    seq: u64,
-    pub blocks: Vec<Vec<u64>>,
-}
-
-impl StreamWriter {
-    pub fn new(stream: u32, values: bool) -> Self {
-        let mut header = BlockHeader::new(BlockKind::Events, stream);
-        header.flags = if values { BlockHeader::VALUES } else { 0 };
-        StreamWriter {
-            header,
-            words: Vec::new(),
-            pc: 0,
-            thread: stream,
-            seq: 0,
-            blocks: Vec::new(),
-        }
-    }
-
-    /// Closes the block, if there is anything in it.
-    pub fn cut(&mut self) {
-        if self.words.is_empty() {
-            return;
-        }
-        self.header.seq_last = self.seq;
-        self.blocks.push(sealed(self.header, &self.words));
-        self.header.ordinal += 1;
-        self.header.thread = self.thread;
-        self.header.pc = self.pc;
-        self.header.seq_before = self.seq;
-        self.words.clear();
-    }
-
-    /// Says who acts from here on (serial recordings).
-    pub fn switch(&mut self, thread: u32) {
-        if thread != self.thread {
-            self.words
-                .push(word::tagged(word::EXT, ext::SWITCH, thread.into()));
-            self.thread = thread;
-        }
-    }
-
-    /// A word as it is.
-    pub fn raw(&mut self, word: u64) {
-        self.words.push(word);
-    }
-
-    fn delta(&mut self, pc: u64, bias: u64, span: u64) -> u64 {
-        let mut delta = pc.wrapping_sub(self.pc).wrapping_add(bias);
-        if delta >= span {
-            self.words.push(word::tagged(word::PC, 0, pc));
-            delta = bias;
-        }
-        self.pc = pc;
-        delta
-    }
-
-    fn numbered(&mut self, tag: u64, detail: u64, addr: u64, number: u64, pc: u64) {
-        let delta = self.delta(pc, word::WIDE_PC_BIAS, word::WIDE_PC_SPAN);
-        self.words.push(word::tagged(tag, detail, addr));
-        self.words.push(word::numbered(number, delta));
-    }
-
-    /// Writes an act down; `seq` counts if it synchronises.
-    pub fn act(&mut self, act: &Act, seq: u64) {
-        let (pc, values) = (act.pc, self.header.has_values());
-        if act.what.is_sync() {
-            self.seq = seq;
-        }
-        match &act.what {
-            What::Access {
-                write,
-                addr,
-                size,
-                values: contents,
-            } => {
-                let kind = if *write { word::WRITE1 } else { word::READ1 };
-                let code = word::size_code(*size as usize);
-                let delta = self.delta(pc, word::PC_BIAS, word::PC_SPAN);
-                self.words.push(word::access(kind + code, delta, *addr));
-                if values {
-                    self.words.extend(&contents[..word::value_words(code)]);
-                }
-            }
-            What::Range {
-                write,
-                addr,
-                bytes,
-                contents,
-            } => {
-                let kind = if *write {
-                    ext::RANGE_WRITE
-                } else {
-                    ext::RANGE_READ
-                };
-                let contents = contents.as_deref().filter(|_| values);
-                let flag = if contents.is_some() { ext::VALUES } else { 0 };
-                self.numbered(word::EXT, kind | flag, *addr, *bytes, pc);
-                for chunk in contents.unwrap_or_default().chunks(8) {
-                    let mut word = [0; 8];
-                    word[..chunk.len()].copy_from_slice(chunk);
-                    self.words.push(u64::from_le_bytes(word));
-                }
-            }
-            What::Sync {
-                op,
-                object,
-                kind,
-                operand,
-            } => {
-                let detail = word::sync_detail(*op, Order::Relaxed, *kind, operand.is_some());
-                self.numbered(word::SYNC, detail, *object, seq, pc);
-                self.words.extend(operand);
-            }
-            What::Atomic {
-                op,
-                addr,
-                size,
-                order,
-                read,
-                written,
-            } => {
-                let code = word::size_code(*size as usize);
-                let detail = word::sync_detail(*op, *order, code, false);
-                self.numbered(word::SYNC, detail, *addr, seq, pc);
-                let count = if values { word::value_words(code) } else { 0 };
-                if *op != Op::AtomicWrite {
-                    self.words.extend(&read[..count]);
-                }
-                if *op != Op::AtomicRead {
-                    self.words.extend(&written[..count]);
-                }
-            }
-            What::Fence(order) => {
-                let detail = word::sync_detail(Op::Fence, *order, 0, false);
-                self.numbered(word::SYNC, detail, 0, seq, pc);
-            }
-            What::Enter { callee } => {
-                let delta = callee.wrapping_sub(pc).wrapping_add(word::PC_BIAS);
-                let near = delta < word::PC_SPAN && delta != 0;
-                self.words
-                    .push(word::tagged(word::ENTER, if near { delta } else { 0 }, pc));
-                self.pc = if near { *callee } else { pc };
-            }
-            What::Leave => {
-                self.words.push(word::tagged(word::LEAVE, 0, pc));
-                self.pc = pc;
-            }
-            What::Lost(count) => self.words.push(word::tagged(word::EXT, ext::LOST, *count)),
-        }
-    }
-}
-
 /// A header and its payload.
 pub fn sealed(header: BlockHeader, payload: &[u64]) -> Vec<u64> {
     [&header.seal(payload)[..], payload].concat()
@@ -356,8 +200,7 @@ impl Recording {
                 stream.switch(*thread);
             }
             stream.act(act, seq);
-            let place = (stream.header.stream, stream.header.ordinal);
-            recording.places.push(place);
+            recording.places.push(stream.place());
         }
         for mut stream in streams {
             stream.cut();
