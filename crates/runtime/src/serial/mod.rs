@@ -3,6 +3,7 @@
 //! * [`scheduler`]: who may run, who waits for what; picks the next by a [`policy`].
 //! * [`turn`]: hands the turn on: contexts on one kernel thread ([`context`]), or kernel threads
 //!   that pass a token.
+//! * [`signals`]: each thread's own.
 //! * [`log`]: the one stream of events, with values.
 //! * [`watchdog`]: for what was not foreseen.
 //!
@@ -13,13 +14,15 @@ mod context;
 mod log;
 mod policy;
 mod scheduler;
+mod signals;
+mod task;
 mod turn;
 mod watchdog;
 
 use core::sync::atomic::Ordering;
 
 use scheduler::{Step, scheduler};
-pub use scheduler::{Task, Waited};
+pub use task::{Task, Waited};
 
 use crate::intercept::thread::Start;
 use crate::local::{Inside, local};
@@ -357,7 +360,7 @@ pub fn cancelled(thread: *mut Thread) {
 /// The running thread has changed which signals it does not want.
 pub fn mask_changed() {
     if is_green() && threads::visible() {
-        with_turn(turn::mask_changed);
+        with_turn(signals::mask_changed);
     }
 }
 

@@ -9,7 +9,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::scheduler::STEPS;
-use super::turn;
+use super::{signals, turn};
 use crate::intercept::real;
 use crate::local::local;
 use crate::threads::Thread;
@@ -29,7 +29,7 @@ pub fn start() {
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.
     unsafe { (*local()).inside = 1 };
-    turn::block_signals();
+    signals::block_signals();
     static SLEEP: AtomicU32 = AtomicU32::new(0);
     let patience = options::WATCHDOG.get() * 1000;
     let mut last = (u64::MAX, core::ptr::null_mut());

@@ -92,3 +92,101 @@ impl Chosen {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::Thread;
+
+    /// Records that are only looked at for their numbers and priorities.
+    fn threads(count: u32) -> Vec<*mut Thread> {
+        (0..count)
+            .map(|id| {
+                // SAFETY: zeroed memory is a valid record.
+                let mut thread = unsafe { Box::<Thread>::new_zeroed().assume_init() };
+                thread.id = id;
+                Box::into_raw(thread)
+            })
+            .collect()
+    }
+
+    /// The numbers of those chosen, each one going on from the last.
+    fn choices(policy: &mut dyn Policy, ready: &[*mut Thread], count: usize) -> Vec<usize> {
+        let mut current = 0;
+        let mut next = || {
+            current = policy.next(ready, Some(current));
+            current
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_choices() {
+        for policy in 0..4 {
+            let ready = threads(5);
+            let run = |seed| {
+                for thread in &ready {
+                    // SAFETY: our own records.
+                    unsafe { (**thread).task.priority = 0 };
+                }
+                let mut chosen = Chosen::from_options(policy, seed, 3, 100);
+                choices(chosen.get(), &ready, 200)
+            };
+            assert_eq!(run(1), run(1), "policy {policy}");
+            if policy < 2 {
+                assert_ne!(run(1), run(2), "policy {policy}");
+            }
+        }
+    }
+
+    #[test]
+    fn random_walks_reach_everybody_and_round_robin_goes_round() {
+        let ready = threads(4);
+        let walk = choices(Chosen::from_options(0, 7, 0, 0).get(), &ready, 100);
+        assert!((0..4).all(|thread| walk.contains(&thread)));
+        let round = choices(Chosen::from_options(2, 0, 0, 0).get(), &ready, 6);
+        assert_eq!(round, [1, 2, 3, 0, 1, 2]);
+    }
+
+    #[test]
+    fn run_to_block_stays_but_not_for_ever() {
+        let ready = threads(3);
+        let mut chosen = Chosen::from_options(3, 0, 0, 0);
+        let stay = choices(chosen.get(), &ready, 1000);
+        assert!(stay.iter().all(|thread| *thread == 0));
+        chosen.get().used_up();
+        assert_eq!(
+            chosen.get().next(&ready, Some(0)),
+            1,
+            "a spinning thread lets others go"
+        );
+        assert_eq!(
+            chosen.get().next(&ready, None),
+            0,
+            "the lowest number, if none is running"
+        );
+    }
+
+    #[test]
+    fn pct_changes_its_mind_depth_minus_one_times() {
+        let ready = threads(4);
+        for (depth, changes) in [(1, 0), (2, 1), (4, 3)] {
+            for thread in &ready {
+                // SAFETY: our own records.
+                unsafe { (**thread).task.priority = 0 };
+            }
+            let mut chosen = Chosen::from_options(1, 5, depth, 1000);
+            let run = choices(chosen.get(), &ready, 1100);
+            let seen = run.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            assert!(seen <= changes, "depth {depth}: {seen} switches");
+        }
+        chosen_falls_when_it_yields(&ready);
+    }
+
+    fn chosen_falls_when_it_yields(ready: &[*mut Thread]) {
+        let mut chosen = Chosen::from_options(1, 5, 1, 1000);
+        let first = chosen.get().next(ready, None);
+        chosen.get().yielded(ready[first]);
+        assert_ne!(chosen.get().next(ready, Some(first)), first);
+    }
+}

@@ -1,0 +1,70 @@
+//! A thread, as the scheduler sees it.
+
+use super::context::Context;
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waited {
+    /// Somebody woke it.
+    Woken,
+    /// Time was up.
+    TimedOut,
+    /// The thread was cancelled.
+    Cancelled,
+    /// Nobody else could run: whatever it waits for can only come from outside.
+    Idle,
+}
+
+/// Where in its life a task is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    Ready,
+    /// Waits for an object.
+    Blocked,
+    /// In a call without the turn.
+    Away,
+    Ended,
+}
+
+/// A thread, as the scheduler sees it.
+pub struct Task {
+    pub(super) state: State,
+    pub(super) object: usize,
+    pub(super) outcome: Waited,
+    /// The wait may end without a reason, to try again.
+    pub(super) retries: bool,
+    /// The step at which its time is up; `u64::MAX` for never.
+    pub(super) until: u64,
+    /// The order in which waits began.
+    pub(super) since: u64,
+    pub(super) cancelled: bool,
+    /// For policies that have priorities; 0: none given yet.
+    pub priority: u64,
+    /// Which signals it does not want.
+    pub mask: u64,
+    /// Its stack and registers, while it does not run.
+    pub context: Context,
+}
+
+impl Task {
+    /// A task that does not run yet.
+    pub const fn new(context: Context) -> Self {
+        Task {
+            state: State::Away,
+            object: 0,
+            outcome: Waited::Woken,
+            retries: false,
+            until: u64::MAX,
+            since: 0,
+            cancelled: false,
+            priority: 0,
+            mask: 0,
+            context,
+        }
+    }
+
+    /// Whether its last event has happened.
+    pub fn has_ended(&self) -> bool {
+        self.state == State::Ended
+    }
+}

@@ -1,0 +1,240 @@
+//! The turn: who has it, and how it is handed on.
+//!
+//! *Green*: all contexts run on the carrier, and handing on is a jump (see [`super::context`]).
+//! *Real*: every thread stays on its own kernel thread and sleeps until its token is set.
+//! Either way a thread that makes a call without the turn is on its own kernel thread meanwhile.
+
+mod arrivals;
+mod carrier;
+mod overtake;
+mod token;
+
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
+
+pub use arrivals::{arrivals, wait_for_arrival, wait_for_arrivals, waits};
+pub use overtake::take_from;
+
+use super::scheduler::scheduler;
+use super::{context, signals};
+use crate::local::local;
+use crate::sys;
+use crate::threads::Thread;
+
+/// Who has the turn; null while nobody can run.
+static CURRENT: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
+/// What [`CURRENT`] is while the watchdog decides; no record lies there.
+const CLAIMED: *mut Thread = core::ptr::dangling_mut();
+static GREEN: AtomicU32 = AtomicU32::new(0);
+
+/// Whether contexts run on the carrier.
+pub fn is_green() -> bool {
+    GREEN.load(Ordering::Relaxed) != 0
+}
+
+/// Starts with the running thread having the turn.
+pub fn start(green: bool) {
+    // SAFETY: the thread's own record.
+    let me = unsafe { (*local()).thread };
+    CURRENT.store(me, Ordering::Release);
+    // SAFETY: as above.
+    unsafe { (*me).tid.store(sys::gettid() as u32, Ordering::Relaxed) };
+    if green && carrier::start() {
+        GREEN.store(1, Ordering::Relaxed);
+        // SAFETY: the carrier waits for this context.
+        unsafe {
+            signals::mask_changed(me);
+            signals::block_signals();
+            carrier::park_at_home(me);
+        }
+        carrier::after_switch();
+    }
+}
+
+/// In a forked process there is one kernel thread, and it runs the only context. It has no home
+/// to go back to, so from here on it passes for a real thread.
+pub fn restart_in_child() {
+    GREEN.store(0, Ordering::Relaxed);
+    // SAFETY: the thread's own record.
+    unsafe {
+        let me = (*local()).thread;
+        (*me).tid.store(sys::gettid() as u32, Ordering::Relaxed);
+        CURRENT.store(me, Ordering::Release);
+    }
+}
+
+/// Who has the turn.
+pub fn current() -> *mut Thread {
+    CURRENT.load(Ordering::Acquire)
+}
+
+/// Returns once the turn is the caller's: at once, but for a thread that the watchdog overtook.
+#[inline(always)]
+pub fn hold(me: *mut Thread) {
+    compiler_fence(Ordering::SeqCst); // After the caller has raised `inside`.
+    if CURRENT.load(Ordering::Relaxed) != me {
+        overtaken(me);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn overtaken(me: *mut Thread) {
+    // The watchdog may be deciding.
+    while CURRENT.load(Ordering::Acquire) == CLAIMED {
+        sys::yield_now();
+    }
+    if CURRENT.load(Ordering::Acquire) == me {
+        return;
+    }
+    if is_green() {
+        // SAFETY: the caller's own context.
+        unsafe {
+            if is_home(me) {
+                // Unwinding out of a call that was cancelled.
+                carrier::park_at_home(me);
+            } else {
+                carrier::abandon(me);
+            }
+            arrived(me);
+        }
+    } else {
+        come_back(me);
+    }
+}
+
+/// Hands the turn to `next`; returns when `me` gets it back.
+pub fn switch(me: *mut Thread, next: *mut Thread) {
+    if me == next {
+        CURRENT.store(me, Ordering::Release);
+        return;
+    }
+    // SAFETY: we have the turn; `next` can run, so its context is saved or its thread sleeps.
+    unsafe {
+        give_to(next);
+        if is_green() {
+            context::switch(&raw mut (*me).task.context, &raw const (*next).task.context);
+            arrived(me);
+        } else {
+            wake_home(next);
+            token::sleep_until_token(me);
+        }
+    }
+}
+
+/// Gives up the turn; the caller goes on without, on its own kernel thread.
+pub fn leave(me: *mut Thread) {
+    // SAFETY: we have the turn, and hand it on.
+    unsafe {
+        scheduler().leave(me);
+        if is_green() {
+            carrier::go_home(me, false);
+        } else {
+            token::hand_over_or_put_down();
+        }
+    }
+}
+
+/// Comes back from a call; returns with the turn.
+pub fn come_back(me: *mut Thread) {
+    // SAFETY: the caller's own record and context.
+    unsafe {
+        if is_green() {
+            carrier::park_at_home(me);
+            arrived(me);
+        } else {
+            token::announce(me);
+            token::sleep_until_token(me);
+        }
+    }
+}
+
+/// A new thread, before its first step.
+///
+/// # Safety
+/// `me` is the caller's own record.
+pub unsafe fn arrive_as_new(me: *mut Thread) {
+    // SAFETY: as the caller says.
+    unsafe {
+        (*me).tid.store(sys::gettid() as u32, Ordering::Relaxed);
+        if is_green() {
+            signals::block_signals();
+            carrier::park_at_home(me);
+            arrived(me);
+        } else {
+            (*me).task.context.parked.store(1, Ordering::Release);
+            arrivals::announce();
+            token::sleep_until_token(me);
+        }
+    }
+}
+
+/// The running thread has ended: hands the turn on and goes home, to end there.
+///
+/// # Safety
+/// The caller has the turn and was counted out.
+pub unsafe fn leave_for_good(me: *mut Thread) {
+    // SAFETY: as the caller says.
+    unsafe {
+        if is_green() && is_home(me) {
+            // The carrier picks up the turn.
+            CURRENT.store(core::ptr::null_mut(), Ordering::Release);
+            arrivals::announce();
+        } else if is_green() {
+            carrier::go_home(me, true);
+        } else if scheduler().is_empty() {
+            // As glibc does when a program's last thread ends; it counts our own threads, too.
+            libc::exit(0);
+        } else {
+            token::ends((*me).tid.load(Ordering::Relaxed));
+            token::hand_over_or_put_down();
+        }
+    }
+}
+
+/// The first thread ends by `pthread_exit`, which ends the kernel thread: so it goes home for
+/// that, and keeps the turn until its end.
+pub fn go_home_with_turn(me: *mut Thread) {
+    if is_green() {
+        // SAFETY: the caller has the turn.
+        unsafe { carrier::go_home_with_turn(me) };
+    }
+}
+
+/// Green: the context that was just switched to settles in.
+unsafe fn arrived(me: *mut Thread) {
+    carrier::after_switch();
+    // SAFETY: the running thread's own record.
+    unsafe { signals::take_mask(me) };
+}
+
+/// Whether a thread runs on the kernel thread that it was born with.
+unsafe fn is_home(me: *mut Thread) -> bool {
+    // SAFETY: the running thread's own record.
+    sys::gettid() == unsafe { (*me).tid.load(Ordering::Relaxed) } as i32
+}
+
+/// Makes a thread that can run the one that has the turn.
+unsafe fn give_to(next: *mut Thread) {
+    // SAFETY: the record is in use.
+    unsafe { (*next).task.context.parked.store(0, Ordering::Relaxed) };
+    CURRENT.store(next, Ordering::Release);
+}
+
+/// Lets the kernel thread that a thread was born with go on with it.
+unsafe fn wake_home(thread: *mut Thread) {
+    // SAFETY: the record is in use.
+    unsafe {
+        (*thread).task.context.token.store(1, Ordering::Release);
+        sys::futex_wake(&(*thread).task.context.token, 1);
+    }
+}
+
+/// Waits until a kernel thread is gone: glibc's end of a thread gives memory back, so others run
+/// after it, or the addresses of their blocks would depend on luck; and only then does the
+/// kernel pass on the robust mutexes that it held. (The first thread stays until the process
+/// ends.)
+fn wait_until_gone(tid: i32) {
+    while tid != 0 && tid != sys::getpid() as i32 && sys::thread_exists(tid) {
+        sys::yield_now();
+    }
+}
