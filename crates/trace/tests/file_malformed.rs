@@ -31,9 +31,18 @@ fn words_that_make_no_sense() {
     let sync_word = |op: u64| word::tagged(word::SYNC, op, 0x10);
     let range = |kind, addr| word::tagged(word::EXT, kind, addr);
     let long = word::numbered(word::MAX_SEQ, word::WIDE_PC_BIAS);
+    let half = word::half(word::READ1, word::HALF_PC_BIAS, word::HALF_ADDR_BIAS + 8);
     let mut cases: Vec<(&str, Vec<u64>)> = vec![
         ("zero", vec![0]),
-        ("a number below the tags", vec![15]),
+        ("half a pair that is no access", vec![15]),
+        (
+            "a pair without its lower half",
+            vec![half << word::HALF_BITS],
+        ),
+        (
+            "a pair whose upper half is no access",
+            vec![half | 11 << word::HALF_BITS],
+        ),
         (
             "a synchronisation without its second word",
             vec![sync_word(Op::Acquire as u64)],
@@ -96,6 +105,7 @@ fn words_that_make_no_sense() {
         if values {
             let access = |code| word::access(word::READ1 + code, word::PC_BIAS, 8);
             cases.push(("a read without its value", vec![access(0)]));
+            cases.push(("a pair among values", vec![half, 1]));
             cases.push((
                 "sixteen bytes with eight of their values",
                 vec![access(4), 1],

@@ -15,8 +15,9 @@ use std::collections::BinaryHeap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use deadheat_wire::BlockHeader;
+use deadheat_wire::{BlockHeader, word};
 
+use super::blocks::Stream;
 use super::context::Context;
 use super::damage::Damage;
 use super::record::{Cursor, Found};
@@ -29,7 +30,7 @@ pub struct Reader<'a> {
     file: &'a TraceFile,
     context: Context<'a>,
     /// How far the stream that is being read has been read.
-    cursor: Cursor<'a>,
+    cursor: Box<Cursor<'a>>,
     /// Which one it is.
     current: usize,
     tracks: Vec<Track<'a>>,
@@ -41,8 +42,8 @@ pub struct Reader<'a> {
 /// How far a stream has been read.
 #[derive(Clone, Debug, Default)]
 struct Track<'a> {
-    /// Not used while the stream is the current one.
-    cursor: Cursor<'a>,
+    /// `None` before its first block and behind its last one, and while it is the current one.
+    cursor: Option<Box<Cursor<'a>>>,
     next_block: usize,
     /// The ordinal that the next block should have.
     next_ordinal: u32,
@@ -58,27 +59,19 @@ struct Opened<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: &'a TraceFile) -> Self {
+        // Streams are opened when it is their turn: a program may have had many threads, a few at
+        // a time.
+        let turn = |stream: &Stream| first_seq(file, stream).unwrap_or(0);
+        let turns = file.streams.iter().map(turn).zip(0..).map(Reverse);
         let mut reader = Reader {
             file,
             context: Context::new(file),
-            cursor: Cursor::default(),
+            cursor: Box::new(Cursor::at_end(ThreadId(0))),
             current: 0,
             tracks: vec![Track::default(); file.streams.len()],
-            waiting: BinaryHeap::new(),
+            waiting: turns.collect(),
             damage: Vec::new(),
         };
-        for number in 0..reader.tracks.len() {
-            let opened = reader.open_block(number);
-            let thread = ThreadId(file.streams[number].number);
-            reader.context.know(thread);
-            let nothing = Cursor::at_end(thread);
-            let (mut cursor, seq) = opened.block.unwrap_or((nothing, 0));
-            if opened.gap {
-                cursor.announce_gap();
-            }
-            reader.tracks[number].cursor = cursor;
-            reader.waiting.push(Reverse((seq, number)));
-        }
         reader.next_stream();
         reader
     }
@@ -115,7 +108,7 @@ impl<'a> Reader<'a> {
             let lost = gap.then(|| self.cursor.lost());
             let more = match block {
                 Some((cursor, seq)) => {
-                    self.cursor = cursor;
+                    *self.cursor = cursor;
                     if gap && self.other_before(seq) {
                         self.cursor.announce_gap();
                         self.give_way(seq);
@@ -123,7 +116,7 @@ impl<'a> Reader<'a> {
                     true
                 }
                 None => {
-                    self.cursor = Cursor::at_end(self.cursor.thread());
+                    *self.cursor = Cursor::at_end(self.cursor.thread());
                     self.next_stream()
                 }
             };
@@ -147,22 +140,30 @@ impl<'a> Reader<'a> {
         };
         let Reverse((_, next)) = std::mem::replace(&mut *first, Reverse((seq, self.current)));
         drop(first);
-        self.tracks[self.current].cursor = std::mem::take(&mut self.cursor);
-        self.go_on_with(next);
+        let next_cursor = self.take_cursor(next);
+        let cursor = std::mem::replace(&mut self.cursor, next_cursor);
+        self.tracks[self.current].cursor = Some(cursor);
+        self.current = next;
     }
 
     /// At the end of the current stream: goes on with the next one, if there is one.
     fn next_stream(&mut self) -> bool {
-        let next = self.waiting.pop();
-        if let Some(Reverse((_, next))) = next {
-            self.go_on_with(next);
-        }
-        next.is_some()
+        let Some(Reverse((_, next))) = self.waiting.pop() else {
+            return false;
+        };
+        self.cursor = self.take_cursor(next);
+        self.current = next;
+        true
     }
 
-    fn go_on_with(&mut self, next: usize) {
-        self.cursor = std::mem::take(&mut self.tracks[next].cursor);
-        self.current = next;
+    /// How far a stream that waits has been read.
+    fn take_cursor(&mut self, number: usize) -> Box<Cursor<'a>> {
+        let cursor = self.tracks[number].cursor.take();
+        cursor.unwrap_or_else(|| {
+            let thread = ThreadId(self.file.streams[number].number);
+            self.context.know(thread);
+            Box::new(Cursor::at_end(thread))
+        })
     }
 
     /// The next good block of a stream.
@@ -212,7 +213,22 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl<'a> Reader<'a> {
+/// The sequence number at which a stream starts. The words that it stands in may be damaged, but
+/// not the header, which bounds it: so what follows the first block never comes too late.
+fn first_seq(file: &TraceFile, stream: &Stream) -> Option<u64> {
+    let (header, words) = file.image.block_at(stream.blocks.first()?.start)?;
+    let mut words = words
+        .iter()
+        .skip_while(|first| word::tag(**first) == word::PC);
+    Some(match (words.next(), words.next()) {
+        (Some(first), Some(second)) if word::tag(*first) == word::SYNC => {
+            word::split_numbered(*second).0.min(header.seq_last)
+        }
+        _ => header.seq_before,
+    })
+}
+
+impl Reader<'_> {
     /// How many things it remembers besides the tables.
     pub(super) fn weight(&self) -> usize {
         self.tracks.len() + self.context.objects.weight() + self.context.code.weight()

@@ -140,17 +140,21 @@ impl Written {
                 written.seq_last = Some(word::split_numbered(second).0);
             }
             written.words += record.len();
-            written.events += u64::from(is_event(first));
+            written.events += events(first);
             rest = behind;
         }
         written
     }
 }
 
-/// Whether a record is more than a note about those that follow.
-fn is_event(first: u64) -> bool {
+/// How many events a record is: two if it is a pair, none if it only speaks of those that follow.
+fn events(first: u64) -> u64 {
     let switch = word::tagged(word::EXT, word::ext::SWITCH, word::addr(first));
-    word::tag(first) != word::PC && first != switch
+    match word::tag(first) {
+        0 => 1 + u64::from(first >> word::HALF_BITS != 0),
+        word::PC => 0,
+        _ => u64::from(first != switch),
+    }
 }
 
 fn live_header(bytes: &[u8; LiveHeader::WORDS * 8]) -> Option<LiveHeader> {

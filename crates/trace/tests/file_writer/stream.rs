@@ -11,6 +11,9 @@ pub struct StreamWriter {
     header: BlockHeader,
     words: Vec<u64>,
     pc: u64,
+    addrs: [u64; word::PC_SLOTS],
+    /// How many words there are if the last one is a pair whose upper half is empty.
+    open_pair: usize,
     thread: u32,
     seq: u64,
     pub blocks: Vec<Vec<u64>>,
@@ -24,6 +27,8 @@ impl StreamWriter {
             header,
             words: Vec::new(),
             pc: 0,
+            addrs: [0; word::PC_SLOTS],
+            open_pair: 0,
             thread: stream,
             seq: 0,
             blocks: Vec::new(),
@@ -42,6 +47,8 @@ impl StreamWriter {
         self.header.pc = self.pc;
         self.header.seq_before = self.seq;
         self.words.clear();
+        self.addrs = [0; word::PC_SLOTS];
+        self.open_pair = 0;
     }
 
     /// Says who acts from here on (serial recordings).
@@ -79,6 +86,18 @@ impl StreamWriter {
         self.words.push(word::numbered(number, delta));
     }
 
+    fn half(&mut self, half: u64) {
+        if self.open_pair == self.words.len()
+            && let Some(pair) = self.words.last_mut()
+        {
+            *pair |= half << word::HALF_BITS;
+            self.open_pair = 0;
+        } else {
+            self.words.push(half);
+            self.open_pair = self.words.len();
+        }
+    }
+
     /// Writes an act down; `seq` counts if it synchronises.
     pub fn act(&mut self, act: &Act, seq: u64) {
         let (pc, values) = (act.pc, self.header.has_values());
@@ -94,6 +113,14 @@ impl StreamWriter {
             } => {
                 let kind = if *write { word::WRITE1 } else { word::READ1 };
                 let code = word::size_code(*size as usize);
+                let last = std::mem::replace(&mut self.addrs[word::pc_slot(pc)], *addr);
+                let near = addr.wrapping_sub(last).wrapping_add(word::HALF_ADDR_BIAS);
+                let delta = pc.wrapping_sub(self.pc).wrapping_add(word::HALF_PC_BIAS);
+                let fits = near < word::HALF_ADDR_SPAN && delta < word::HALF_PC_SPAN;
+                if fits && !values {
+                    self.pc = pc;
+                    return self.half(word::half(kind + code, delta, near));
+                }
                 let delta = self.delta(pc, word::PC_BIAS, word::PC_SPAN);
                 self.words.push(word::access(kind + code, delta, *addr));
                 if values {

@@ -3,12 +3,12 @@
 use deadheat_wire::word::{self, ext};
 use deadheat_wire::{BlockHeader, Op, Order};
 
-use super::code::Locator;
+mod access;
+
+use access::{mask, moved};
+
 use super::context::Context;
 use crate::{Addr, Event, Pc, Step, ThreadId};
-
-/// The largest piece that a range without values is cut into.
-const LARGEST_PIECE: u64 = 32 * 1024;
 
 /// A place in a block.
 #[derive(Clone, Debug)]
@@ -19,11 +19,11 @@ pub(super) struct Cursor<'a> {
     half: u64,
     /// The *last pc*.
     pc: u64,
-    /// The *last addresses*.
-    addrs: [u64; word::PC_SLOTS],
     thread: ThreadId,
     values: bool,
     first: First<'a>,
+    /// The *last addresses*.
+    addrs: [u64; word::PC_SLOTS],
 }
 
 /// What comes before the next record.
@@ -61,84 +61,27 @@ pub(super) enum Found {
     Malformed,
 }
 
-/// What the tag of an access says.
-#[derive(Clone, Copy)]
-struct Kind {
-    op: Op,
-    /// In bytes; 0 for the tags of other records.
-    size: u16,
-    /// The bits of a value of this size.
-    mask: u64,
-}
-
-const KINDS: [Kind; 16] = {
-    let other = Kind {
-        op: Op::Lost,
-        size: 0,
-        mask: 0,
-    };
-    let mut kinds = [other; 16];
-    let mut code = 0;
-    while code < 5 {
-        let (size, mask) = (1 << code, mask(1 << code));
-        let (read, write) = (Op::Read, Op::Write);
-        kinds[word::READ1 as usize + code] = Kind {
-            op: read,
-            size,
-            mask,
-        };
-        kinds[word::WRITE1 as usize + code] = Kind {
-            op: write,
-            size,
-            mask,
-        };
-        code += 1;
-    }
-    kinds
-};
-
-/// The bits of a value of this many bytes; a larger one comes in words.
-const fn mask(bytes: u64) -> u64 {
-    if bytes < 8 {
-        (1 << (bytes * 8)) - 1
-    } else {
-        u64::MAX
-    }
-}
-
-impl Default for Cursor<'_> {
-    fn default() -> Self {
-        Cursor {
-            words: &[],
-            half: 0,
-            pc: 0,
-            addrs: [0; word::PC_SLOTS],
-            thread: ThreadId(0),
-            values: false,
-            first: First::Nothing,
-        }
-    }
-}
-
 impl<'a> Cursor<'a> {
     /// At the start of a block.
     pub fn new(header: &BlockHeader, words: &'a [u64]) -> Self {
         Cursor {
             words,
-            half: 0,
             pc: header.pc,
-            addrs: [0; word::PC_SLOTS],
-            thread: ThreadId(header.thread),
             values: header.has_values(),
-            first: First::Nothing,
+            ..Cursor::at_end(ThreadId(header.thread))
         }
     }
 
     /// At the end of a block whose last events were this thread's.
     pub fn at_end(thread: ThreadId) -> Self {
         Cursor {
+            words: &[],
+            half: 0,
+            pc: 0,
             thread,
-            ..Cursor::default()
+            values: false,
+            first: First::Nothing,
+            addrs: [0; word::PC_SLOTS],
         }
     }
 
@@ -165,78 +108,6 @@ impl<'a> Cursor<'a> {
         self.first = First::Gap(std::mem::take(&mut self.words));
     }
 
-    /// The next step, if it is a plain access in code near that of the last one: most are.
-    /// `None` says nothing about what else there is.
-    #[inline]
-    pub fn next_plain(&mut self, code: &Locator<'_>) -> Option<Step> {
-        if self.half != 0 {
-            let (pc, addr) = self.place_of(self.half);
-            let step = self.half_step(self.half, addr, code.near(pc)?);
-            self.half = 0;
-            self.arrive(pc, addr);
-            return Some(step);
-        }
-        let (&first, mut behind) = self.words.split_first()?;
-        if word::is_pair(first) && !self.values {
-            let low = first & word::HALF_MASK;
-            let (pc, addr) = self.place_of(low);
-            let step = self.half_step(low, addr, code.near(pc)?);
-            self.half = first >> word::HALF_BITS;
-            self.arrive(pc, addr);
-            self.words = behind;
-            return Some(step);
-        }
-        let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
-        if size == 0 {
-            return None;
-        }
-        let address = moved(self.pc, first);
-        let pc = code.near(address)?;
-        let event = Event::access(self.thread, op, Addr(word::addr(first)), size, pc);
-        let mut step = Step::new(event);
-        if self.values {
-            let (&value, further) = behind.split_first()?;
-            if size == 16 {
-                return None;
-            }
-            step = with_value(step, op, value & mask);
-            behind = further;
-        }
-        self.words = behind;
-        self.arrive(address, word::addr(first));
-        Some(step)
-    }
-
-    /// Where half a pair is, in the code and in memory.
-    #[inline]
-    fn place_of(&self, half: u64) -> (u64, u64) {
-        let (pc, addr) = word::half_deltas(half);
-        let pc = self.pc.wrapping_add(pc);
-        let last = self.addrs[word::pc_slot(pc)];
-        (pc, last.wrapping_add(addr) & word::ADDR_MASK)
-    }
-
-    /// The access that was read last is the one before from now on.
-    #[inline]
-    fn arrive(&mut self, pc: u64, addr: u64) {
-        self.pc = pc;
-        self.addrs[word::pc_slot(pc)] = addr;
-    }
-
-    #[inline]
-    fn half_step(&self, half: u64, addr: u64, pc: Pc) -> Step {
-        let Kind { op, size, .. } = KINDS[word::half_kind(half) as usize];
-        Step::new(Event::access(self.thread, op, Addr(addr), size, pc))
-    }
-
-    /// Half a pair whose code is not near that of the access before.
-    fn far_half(&mut self, half: u64, context: &mut Context<'_>) -> Found {
-        let (pc, addr) = self.place_of(half);
-        let step = self.half_step(half, addr, context.code.pc(pc));
-        self.arrive(pc, addr);
-        Found::Step(step)
-    }
-
     /// What comes next, whatever it is.
     pub fn next(&mut self, context: &mut Context<'_>) -> Found {
         match self.first {
@@ -247,22 +118,16 @@ impl<'a> Cursor<'a> {
             }
             First::Rest(rest) => return self.next_piece(rest),
         }
-        if self.half != 0 {
-            let half = std::mem::take(&mut self.half);
-            return self.far_half(half, context);
-        }
         loop {
+            if let Some(step) = self.plain(|address| Some(context.code.pc(address))) {
+                return Found::Step(step);
+            }
             let Some((&first, behind)) = self.words.split_first() else {
                 return Found::End;
             };
             let addr = word::addr(first);
             match word::tag(first) {
-                1..=10 => return self.access(first, behind, context),
-                0 if word::is_pair(first) && !self.values => {
-                    self.words = behind;
-                    self.half = first >> word::HALF_BITS;
-                    return self.far_half(first & word::HALF_MASK, context);
-                }
+                1..=10 if self.values => return self.sixteen_bytes(first, behind, context),
                 word::ENTER => {
                     self.pc = match word::detail(first) {
                         0 => addr,
@@ -306,56 +171,6 @@ impl<'a> Cursor<'a> {
         self.words = behind;
         let pc = context.code.pc(caller);
         Found::Step(Step::new(Event::new(self.thread, op, 0, pc)))
-    }
-
-    fn access(&mut self, first: u64, behind: &'a [u64], context: &mut Context<'_>) -> Found {
-        let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
-        let addr = word::addr(first);
-        self.arrive(moved(self.pc, first), addr);
-        let pc = context.code.pc(self.pc);
-        let step = Step::new(Event::access(self.thread, op, Addr(addr), size, pc));
-        match (self.values, behind) {
-            (false, _) => {
-                self.words = behind;
-                Found::Step(step)
-            }
-            (true, [_, _, further @ ..]) if size == 16 => self.next_piece(Rest {
-                op,
-                addr,
-                bytes: 16,
-                pc,
-                values: Some(behind),
-                behind: further,
-            }),
-            (true, [value, further @ ..]) if size < 16 => {
-                self.words = further;
-                Found::Step(with_value(step, op, value & mask))
-            }
-            _ => Found::Malformed,
-        }
-    }
-
-    /// The next step of an access that is several.
-    fn next_piece(&mut self, mut rest: Rest<'a>) -> Found {
-        let most = if rest.values.is_some() {
-            8
-        } else {
-            LARGEST_PIECE
-        };
-        let size = rest.bytes.min(most);
-        let event = Event::access(self.thread, rest.op, Addr(rest.addr), size as u16, rest.pc);
-        let mut step = Step::new(event);
-        if let Some([value, further @ ..]) = rest.values {
-            step = with_value(step, rest.op, value & mask(size));
-            rest.values = Some(further);
-        }
-        rest.addr += size;
-        rest.bytes -= size;
-        (self.words, self.first) = match rest.bytes {
-            0 => (rest.behind, First::Nothing),
-            _ => (Default::default(), First::Rest(rest)),
-        };
-        Found::Step(step)
     }
 
     /// Ranges, switches of the thread, gaps; `None` if there is no step to it.
@@ -435,21 +250,5 @@ impl<'a> Cursor<'a> {
             (op, [operand]) if !op.is_atomic() && op != Op::Fence => step.with_written(*operand),
             _ => step,
         })
-    }
-}
-
-/// A pc after the delta in a word.
-#[inline]
-fn moved(pc: u64, word: u64) -> u64 {
-    pc.wrapping_add(word::detail(word))
-        .wrapping_sub(word::PC_BIAS)
-}
-
-#[inline]
-fn with_value(step: Step, op: Op, value: u64) -> Step {
-    if op == Op::Read {
-        step.with_read(value)
-    } else {
-        step.with_written(value)
     }
 }
