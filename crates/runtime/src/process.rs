@@ -12,6 +12,7 @@ use crate::{serial, sys, threads};
 
 trampoline! {
     "fork" => fork;
+    "vfork" => fork; // A child that shares the parent's memory would write into its trace.
     "_exit" => exit_now;
     "_Exit" => exit_now;
     "quick_exit" => quick_exit;
