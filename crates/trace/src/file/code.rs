@@ -156,3 +156,63 @@ impl<'a> Locator<'a> {
         self.elsewhere.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Modules of these addresses, with their pcs end to end.
+    fn modules(ranges: &[(u64, u64)]) -> Vec<Module> {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for &(start, length) in ranges {
+            all.push(Module {
+                path: "lib.so".into(),
+                build_id: Vec::new(),
+                start,
+                end: start + length,
+                bias: 0,
+                first_pc: Pc(first),
+            });
+            first += length as u32;
+        }
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_last_module_at_an_address_counts(ranges in vec((0u64..60, 1u64..30), 0..8)) {
+            let modules = modules(&ranges);
+            let map = CodeMap::new(&modules);
+            let mut locator = Locator::new(&map);
+            for address in (0..100).chain((0..100).rev()) {
+                let module = modules.iter().rev().find(|m| (m.start..m.end).contains(&address));
+                let pc = module.map(|m| Pc(m.first_pc.0 + (address - m.start) as u32));
+                prop_assert_eq!(map.locate(address), pc);
+                let located = locator.pc(address);
+                match pc {
+                    Some(pc) => prop_assert_eq!(located, pc),
+                    None => prop_assert!(located.0 >= ELSEWHERE),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_much_code_elsewhere_has_no_number() {
+        let map = CodeMap::new(&[]);
+        let mut locator = Locator::new(&map);
+        let most = MOST_ELSEWHERE as u64;
+        for address in 1..=most {
+            assert_eq!(locator.pc(address), Pc(ELSEWHERE + address as u32 - 1));
+        }
+        assert_eq!(locator.pc(most + 1), Pc::UNKNOWN);
+        assert_eq!(locator.pc(1), Pc(ELSEWHERE));
+        assert_eq!(locator.weight(), MOST_ELSEWHERE);
+    }
+}

@@ -91,6 +91,7 @@ impl Objects {
 
     /// The objects in a part of memory are no more.
     fn forget(&mut self, addr: u64, size: u64) {
+        // Locks come first at an address.
         let (start, end) = (
             (addr, SyncKind::Lock),
             (addr.saturating_add(size), SyncKind::Lock),
