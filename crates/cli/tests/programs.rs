@@ -5,7 +5,7 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
 use deadheat_oracle::{Oracle, read_folder};
@@ -134,7 +134,7 @@ impl Case {
             library
                 .args(["-shared", "-fPIC"])
                 .arg(folder.join(&extra.source));
-            succeeds(&mut library.args(["-o", &extra.output]))?;
+            succeeds(library.args(["-o", &extra.output]))?;
         }
         let mut program = compile();
         program
@@ -200,7 +200,7 @@ impl Case {
     }
 
     /// The steps of the trace, which must be well-formed.
-    fn steps(&self, trace: &TraceFile, path: &PathBuf) -> Result<Vec<Step>, String> {
+    fn steps(&self, trace: &TraceFile, path: &Path) -> Result<Vec<Step>, String> {
         let mut reader = trace.read();
         let mut verifier = verify::Verifier::new(trace.mode(), verify::Options::default());
         let mut steps = Vec::new();
