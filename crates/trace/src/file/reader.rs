@@ -229,9 +229,11 @@ fn first_seq(file: &TraceFile, stream: &Stream) -> Option<u64> {
 }
 
 impl Reader<'_> {
-    /// How many things it remembers besides the tables.
+    /// How many things it remembers besides the tables; a stream under way is worth many.
     pub(super) fn weight(&self) -> usize {
-        self.tracks.len() + self.context.objects.weight() + self.context.code.weight()
+        let under_way = self.tracks.iter().filter(|track| track.cursor.is_some());
+        let streams = self.tracks.len() + 16 * under_way.count();
+        streams + self.context.objects.weight() + self.context.code.weight()
     }
 
     /// Exchanges the tables. Those of a reader that has come further do as well.

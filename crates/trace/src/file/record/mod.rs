@@ -27,9 +27,8 @@ pub(super) struct Cursor<'a> {
 }
 
 /// What comes before the next record.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 enum First<'a> {
-    #[default]
     Nothing,
     /// A gap must be announced; the words behind it.
     Gap(&'a [u64]),
