@@ -390,6 +390,38 @@ int main(void) {
 }
 
 #[test]
+fn recursion_deeper_than_the_shadow_stack() {
+    const DEEP: &str = r#"
+#include <pthread.h>
+int shared;
+static int down(int depth) { shared++; return depth == 0 ? 0 : 1 + down(depth - 1); }
+static void *work(void *arg) {
+    int first = down(150000);
+    int second = down(3);
+    return first == 150000 && second == 3 ? 0 : arg;
+}
+int main(void) {
+    pthread_attr_t large;
+    pthread_t thread;
+    void *failed = 0;
+    pthread_attr_init(&large);
+    pthread_attr_setstacksize(&large, 256 << 20);
+    pthread_create(&thread, &large, work, &large);
+    pthread_join(thread, &failed);
+    return failed ? 1 : 0;
+}
+"#;
+    let here = build(DEEP, "gcc", &["-O0"]);
+    for mode in ["parallel", "serial"] {
+        succeed(&mut run(&here, mode, &format!("mode={mode}")));
+        let operations = operations(&here.path().join(mode));
+        let count = |op| operations.iter().filter(|found| **found == op).count();
+        assert!(count(Op::Enter) > 100_000, "{mode}");
+        assert_eq!(count(Op::Enter), count(Op::Leave), "{mode}");
+    }
+}
+
+#[test]
 fn a_program_with_an_allocator_of_its_own() {
     const ALLOCATOR: &str = r#"
 #include <stddef.h>

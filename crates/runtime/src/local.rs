@@ -37,6 +37,8 @@ pub struct Local {
     pub frame: *mut Frame,
     /// One past its last entry.
     pub frames_end: *mut Frame,
+    /// How many functions were entered that the shadow stack has no room for.
+    pub deeper: usize,
     /// Who called the intercepted function; set by its trampoline.
     pub caller: usize,
     /// The thread, once it is known.

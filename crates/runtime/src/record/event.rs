@@ -263,7 +263,8 @@ unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
         abandon_frames(sp);
         let frame = (*local).frame;
         if frame >= (*local).frames_end {
-            return; // Deeper than the shadow stack: its exit is not recorded either.
+            (*local).deeper += 1; // Its exit is not recorded either.
+            return;
         }
         match mode() {
             Mode::Serial => {
@@ -304,7 +305,7 @@ pub unsafe fn leave(sp: usize) {
             return leave_slow(sp);
         }
         let frame = (*local).frame.sub(1);
-        if (*frame).sp == usize::MAX || (*frame.sub(1)).sp < sp {
+        if (*frame).sp == usize::MAX || (*frame.sub(1)).sp < sp || (*local).deeper != 0 {
             return leave_slow(sp);
         }
         (*local).frame = frame;
@@ -329,6 +330,10 @@ unsafe fn leave_slow(sp: usize) {
     // SAFETY: as for `leave`.
     unsafe {
         let local = local();
+        if (*local).deeper != 0 {
+            (*local).deeper -= 1;
+            return;
+        }
         // Frames below the one being left were abandoned; it is the last with a smaller sp.
         while (*(*local).frame.sub(1)).sp != usize::MAX && (*(*local).frame.sub(2)).sp < sp {
             pop_frame();
@@ -343,6 +348,7 @@ pub fn abandon_frames(sp: usize) {
     // SAFETY: the thread's own state, attached: the sentinel ends the loop.
     unsafe {
         while (*(*local()).frame.sub(1)).sp <= sp {
+            (*local()).deeper = 0;
             pop_frame();
         }
     }
