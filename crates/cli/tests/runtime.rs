@@ -389,6 +389,58 @@ int main(void) {
     }
 }
 
+/// gcc announces the copy of a structure as a write, a read, and then copies; and a thread that
+/// spins after it has written what was there before must still let others run.
+#[test]
+fn copies_of_structures_have_the_values_that_were_copied() {
+    const COPIES: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+struct pair { int a, b; } source, target;
+struct large { long a[5]; } from, to;
+volatile int flag, same;
+static void *copy(void *arg) {
+    for (int i = 0; i < 50; i++) {
+        source.a = i;
+        target = source;
+        struct pair *heap = malloc(sizeof *heap);
+        *heap = target;
+        if (heap->a != i) return 0;
+        free(heap);
+        from.a[4] = i;
+        to = from;
+        if (to.a[4] != i) return 0;
+    }
+    same = 0;
+    while (!flag) {}
+    return arg;
+}
+int main(void) {
+    pthread_t thread;
+    void *copied;
+    pthread_create(&thread, 0, copy, &source);
+    flag = 1;
+    pthread_join(thread, &copied);
+    return copied ? 0 : 1;
+}
+"#;
+    for level in ["-O0", "-O1", "-O2"] {
+        let here = build(COPIES, "gcc", &[level]);
+        for policy in ["random", "pct", "run-to-block"] {
+            succeed(&mut run(
+                &here,
+                policy,
+                &format!("mode=serial:policy={policy}"),
+            ));
+            let file = TraceFile::open(here.path().join(policy)).unwrap();
+            let report = verify::verify(&mut file.read()).unwrap();
+            assert!(report.is_well_formed(), "{level} {policy}: {report:?}");
+            assert_eq!(report.mismatches, 0, "{level} {policy}: {report:?}");
+            assert!(report.values_checked > 150, "{level} {policy}: {report:?}");
+        }
+    }
+}
+
 #[test]
 fn recursion_deeper_than_the_shadow_stack() {
     const DEEP: &str = r#"

@@ -11,18 +11,16 @@ use crate::record::{Cursor, Stream, next_seq};
 
 /// A write that was announced and may not have happened yet.
 #[derive(Clone, Copy)]
-enum Deferred {
-    None,
-    Access {
-        kind: u64,
-        addr: usize,
-        pc: usize,
-    },
-    Range {
-        addr: usize,
-        length: usize,
-        pc: usize,
-    },
+struct Deferred {
+    /// The tag of an access; 0 for a range.
+    kind: u64,
+    addr: usize,
+    length: usize,
+    pc: usize,
+    /// What the memory held when it was announced, see [`fingerprint`].
+    before: u64,
+    /// A read was let pass already.
+    passed: bool,
 }
 
 /// The stream and its state. Used only by the thread that has the turn.
@@ -31,7 +29,7 @@ pub struct Log {
     stream: Stream,
     /// The thread of the last event.
     thread: u32,
-    deferred: Deferred,
+    deferred: Option<Deferred>,
     /// How many events there were.
     pub events: u64,
 }
@@ -43,7 +41,7 @@ impl Log {
             cursor: Cursor::none(),
             stream: Stream::none(),
             thread: 0,
-            deferred: Deferred::None,
+            deferred: None,
             events: 0,
         }
     }
@@ -81,56 +79,95 @@ impl Log {
 
     /// Writes down the write that was put off, if there is one: it has happened by now.
     pub fn settle(&mut self) {
-        match core::mem::replace(&mut self.deferred, Deferred::None) {
-            Deferred::None => {}
-            Deferred::Access { kind, addr, pc } => self.put_access(self.thread, kind, addr, pc),
-            Deferred::Range { addr, length, pc } => {
-                self.put_range(self.thread, true, addr, length, pc);
+        if let Some(write) = self.deferred.take() {
+            let Deferred {
+                kind,
+                addr,
+                length,
+                pc,
+                ..
+            } = write;
+            match kind {
+                0 => self.put_range(self.thread, true, addr, length, pc),
+                _ => self.put_access(self.thread, kind, addr, pc),
             }
+        }
+    }
+
+    fn defer(&mut self, thread: u32, kind: u64, addr: usize, length: usize, pc: usize) {
+        if self.room(thread, 0) {
+            let before = fingerprint(addr, length);
+            self.deferred = Some(Deferred {
+                kind,
+                addr,
+                length,
+                pc,
+                before,
+                passed: false,
+            });
         }
     }
 
     /// An access, before it happens.
     pub fn access(&mut self, thread: u32, kind: u64, addr: usize, pc: usize) {
-        self.settle();
         if kind < word::WRITE1 {
+            self.let_pass(size_of_kind(kind));
             self.put_access(thread, kind, addr, pc);
-        } else if self.room(thread, 0) {
-            self.deferred = Deferred::Access { kind, addr, pc };
+        } else {
+            self.settle();
+            self.defer(thread, kind, addr, size_of_kind(kind), pc);
         }
+    }
+
+    /// An access to a range, before it happens.
+    pub fn range(&mut self, thread: u32, write: bool, addr: usize, length: usize, pc: usize) {
+        if write {
+            self.settle();
+            self.defer(thread, 0, addr, length, pc);
+        } else {
+            self.let_pass(length);
+            self.put_range(thread, false, addr, length, pc);
+        }
+    }
+
+    /// Before a read of this many bytes: settles the write, unless both are one copy.
+    fn let_pass(&mut self, length: usize) {
+        if !self.is_copy(length) {
+            self.settle();
+        } else if let Some(write) = &mut self.deferred {
+            write.passed = true;
+        }
+    }
+
+    /// Whether a read of this many bytes is the second half of a copy whose write was announced
+    /// first: gcc announces the copy of a structure as a write, then a read, and only then
+    /// copies. The write is then still to come (or has left the memory as it was, and may as well
+    /// come later), and nobody else may run before.
+    pub fn is_copy(&self, length: usize) -> bool {
+        self.deferred.is_some_and(|write| {
+            !write.passed
+                && write.length == length
+                && fingerprint(write.addr, length) == write.before
+        })
+    }
+
+    /// The same for an access of this kind.
+    pub fn is_read_of_copy(&self, kind: u64) -> bool {
+        kind < word::WRITE1 && self.is_copy(size_of_kind(kind))
     }
 
     fn put_access(&mut self, thread: u32, kind: u64, addr: usize, pc: usize) {
         if !self.room(thread, 0) {
             return;
         }
-        let size_code = (kind - 1) % 5;
+        let size = size_of_kind(kind);
         // SAFETY: there is room for any record; the program reads or has written these bytes.
         unsafe {
             self.cursor.access(kind, addr, pc);
-            if size_code < 4 {
-                self.cursor.push(load(addr, 1 << size_code));
-            } else {
-                self.cursor.push(load(addr, 8));
-                self.cursor.push(load(addr + 8, 8));
+            for at in (0..size).step_by(8) {
+                self.cursor.push(load(addr + at, size.min(8)));
             }
         }
-    }
-
-    /// An access to a range, before it happens. A copy of a structure is announced as the write
-    /// of one range and then the read of the other: so a read does not settle the write.
-    pub fn range(&mut self, thread: u32, write: bool, addr: usize, length: usize, pc: usize) {
-        if write {
-            self.settle();
-            if self.room(thread, 0) {
-                self.deferred = Deferred::Range { addr, length, pc };
-            }
-            return;
-        }
-        if !matches!(self.deferred, Deferred::Range { .. }) {
-            self.settle();
-        }
-        self.put_range(thread, false, addr, length, pc);
     }
 
     fn put_range(&mut self, thread: u32, write: bool, addr: usize, length: usize, pc: usize) {
@@ -195,6 +232,21 @@ impl Log {
             unsafe { self.cursor.leave(caller) };
         }
     }
+}
+
+/// The size of an access of this kind.
+fn size_of_kind(kind: u64) -> usize {
+    1 << ((kind - 1) % 5)
+}
+
+/// A number that changes when the memory does; large ranges are judged by their first page.
+fn fingerprint(addr: usize, length: usize) -> u64 {
+    let length = length.min(MAX_RANGE_VALUES);
+    (0..length).step_by(8).fold(0, |sum: u64, at| {
+        // SAFETY: the program is about to write, or has written, these bytes.
+        let word = unsafe { load(addr + at, (length - at).min(8)) };
+        (sum.rotate_left(29) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
 }
 
 /// Up to eight bytes of the program's memory, as a number.

@@ -170,10 +170,12 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         return;
     }
     with_turn(|me| {
-        turn_holder().log.settle();
-        let next = turn_holder().step(me, Step::Access);
-        if next != me {
-            turn::switch(me, next);
+        if !turn_holder().log.is_read_of_copy(kind) {
+            turn_holder().log.settle();
+            let next = turn_holder().step(me, Step::Access);
+            if next != me {
+                turn::switch(me, next);
+            }
         }
         turn_holder().log.access(id(me), kind, addr, pc);
     });
