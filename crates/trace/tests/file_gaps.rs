@@ -115,6 +115,7 @@ proptest! {
         cuts in vec(prop::bool::weighted(0.4), 60),
         gone in vec(prop::bool::weighted(0.3), 60),
         damaged in any::<bool>(),
+        wrong in 0usize..4,
     ) {
         let mut cuts = cuts.into_iter();
         let mut recording = Recording::new(serial, &run, || cuts.next() == Some(true));
@@ -126,7 +127,8 @@ proptest! {
             }
             lost.insert((header.stream, header.ordinal));
             if damaged {
-                recording.blocks[block][BlockHeader::WORDS] ^= 1 << 50;
+                let word = wrong % header.words as usize;
+                recording.blocks[block][BlockHeader::WORDS + word] ^= 1 << 62;
             } else {
                 recording.blocks.remove(block);
             }

@@ -44,6 +44,8 @@ const SYNCS: [Op; 28] = [
     Op::Free,
 ];
 const ATOMICS: [Op; 3] = [Op::AtomicRead, Op::AtomicWrite, Op::AtomicRmw];
+/// Far from low addresses, further than half a pair can reach.
+const HIGH: u64 = 1 << 46;
 const SIZES: [u64; 5] = [1, 2, 4, 8, 16];
 
 /// One act of every kind, near and far from each other.
@@ -155,7 +157,7 @@ fn no_operation_was_forgotten() {
 }
 
 fn what() -> impl Strategy<Value = What> {
-    let addr = || prop_oneof![0x1000u64..0x1040, 0u64..(1 << 46)];
+    let addr = || prop_oneof![0x1000u64..0x1040, HIGH..HIGH + 0x40, 0u64..HIGH];
     let value = || prop_oneof![Just(0u64), any::<u64>()];
     let values = || [value(), value()];
     let size = || select(&SIZES[..]);
@@ -193,7 +195,8 @@ fn what() -> impl Strategy<Value = What> {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let near = CODE.start + 0x8000..CODE.start + 0x8100;
+    // A few pcs, so that pairs meet.
+    let near = CODE.start + 0x8000..CODE.start + 0x8010;
     let pc = prop_oneof![4 => near, 1 => CODE.clone()];
     (what(), pc).prop_map(|(what, pc)| what.at(pc))
 }
