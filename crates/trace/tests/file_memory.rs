@@ -132,7 +132,7 @@ fn checkpoints_are_bounded() {
     let events = 100_000 + 400 * (1 << 14);
     assert_eq!(checkpoints.events(), events);
     assert!(kept < 80 << 20, "{kept} bytes for checkpoints");
-    println!("KEPT {kept}");
+
     for start in [
         0,
         99_999,
