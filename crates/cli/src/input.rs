@@ -53,6 +53,9 @@ pub fn open(path: &Path) -> Result<Input> {
         let file: &'static TraceFile = Box::leak(Box::new(file));
         return Ok(Input::Recording(file, Box::new(file.read())));
     }
+    if head.contains(&0) {
+        return Err(not_a_trace(path));
+    }
     let flavor = match path.extension() {
         Some(extension) if extension == "std" => text::Flavor::Std,
         _ => text::Flavor::Full,
@@ -128,16 +131,19 @@ impl Steps for Input {
     }
 }
 
+fn not_a_trace(path: &Path) -> Error {
+    let shown = path.display();
+    Error::usage(format!("{shown} is neither a recording nor a text trace"))
+        .help("name a recording made by `deadheat record`, or a text trace")
+}
+
 /// The failure to read a trace on.
 pub fn broken(path: &Path, error: &ReadError) -> Error {
     let shown = path.display();
     match error {
         ReadError::Recording(error) => Error::usage(error.to_string()),
         ReadError::Text(error) => match error.problem {
-            text::Problem::NotText => {
-                Error::usage(format!("{shown} is neither a recording nor a text trace"))
-                    .help("name a recording made by `deadheat record`, or a text trace")
-            }
+            text::Problem::NotText => not_a_trace(path),
             _ => Error::usage(format!("{shown}: {error}"))
                 .help("the format of text traces is described in docs/trace-text.md"),
         },

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use deadheat_trace::file::TraceFile;
-use deadheat_trace::{Op, Steps, verify};
+use deadheat_trace::{Op, Steps, SyncKind, verify};
 use object::{Object, ObjectSymbol};
 use support::{Sandbox, compilers, printed, succeed};
 
@@ -348,6 +348,58 @@ fn whatever_links_with_gccs_runtime_links_with_ours() {
         .cloned()
         .collect();
     assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn objects_are_known_by_kind_with_their_counts() {
+    const OBJECTS: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+pthread_barrier_t barrier;
+sem_t semaphore;
+pthread_mutex_t mutex;
+pthread_cond_t condition;
+int main(void) {
+    pthread_barrier_init(&barrier, 0, 1);
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_destroy(&barrier);
+    sem_init(&semaphore, 0, 3);
+    sem_wait(&semaphore);
+    sem_destroy(&semaphore);
+    pthread_mutex_init(&mutex, 0);
+    pthread_cond_init(&condition, 0);
+    pthread_cond_signal(&condition);
+    pthread_cond_destroy(&condition);
+    pthread_mutex_destroy(&mutex);
+    return 0;
+}
+"#;
+    let here = build(OBJECTS, "gcc", &[]);
+    for mode in ["parallel", "serial"] {
+        succeed(&mut run(&here, mode, &format!("mode={mode}")));
+        let trace = here.path().join(mode);
+        operations(&trace);
+        let trace = TraceFile::open(trace)
+            .unwrap()
+            .read()
+            .collect_trace()
+            .unwrap();
+        let kinds: Vec<_> = trace
+            .tables
+            .syncs
+            .iter()
+            .map(|object| object.kind)
+            .collect();
+        use SyncKind::{Barrier, Condition, Lock, Semaphore};
+        assert_eq!(kinds, [Barrier, Semaphore, Lock, Condition], "{mode}");
+        let counts: Vec<_> = trace
+            .steps
+            .iter()
+            .filter(|step| step.event.op() == Op::Init)
+            .map(|step| step.written())
+            .collect();
+        assert_eq!(counts, [Some(1), Some(3), None], "{mode}");
+    }
 }
 
 #[test]

@@ -93,8 +93,8 @@ pub struct BlockHeader {
     pub thread: u32,
     /// The *last pc* at the block's start.
     pub pc: u64,
-    /// Accesses that were left out because the same one stands earlier in its segment.
-    pub skipped: u64,
+    /// Zero; room for later versions.
+    spare: u64,
     /// The sequence number that the stream had reached before this block.
     pub seq_before: u64,
     /// The last sequence number in this block, or `seq_before`.
@@ -123,7 +123,7 @@ impl BlockHeader {
             ordinal: 0,
             thread: stream,
             pc: 0,
-            skipped: 0,
+            spare: 0,
             seq_before: 0,
             seq_last: 0,
             payload_sum: 0,

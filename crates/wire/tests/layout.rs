@@ -36,7 +36,6 @@ fn the_block_header() {
     header.ordinal = 3;
     header.thread = 4;
     header.pc = 5;
-    header.skipped = 6;
     header.seq_before = 7;
     header.seq_last = 8;
     let words = header.seal(&[9, 10]);
@@ -48,11 +47,11 @@ fn the_block_header() {
             "000000020a0b0c0d",
             "0000000400000003",
             "0000000000000005",
-            "0000000000000006",
+            "0000000000000000",
             "0000000000000007",
             "0000000000000008",
             "3b33033431c2e538",
-            "e1174a3e6e16c408",
+            "f5e380dbd64ffb63",
         ]
     );
 }

@@ -9,7 +9,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use deadheat_wire::Op;
 
 use super::{caller, trampoline};
-use crate::record::{event, facts};
+use crate::record::event::{self, Kind};
+use crate::record::facts;
 use crate::{serial, sys, threads};
 
 trampoline! {
@@ -50,11 +51,11 @@ unsafe extern "C" fn release(object: usize) {
 }
 
 unsafe extern "C" fn mutex_create(lock: usize, _flags: u32) {
-    event::sync(Op::Init, lock, caller());
+    event::life(Op::Init, Kind::Lock, lock, caller());
 }
 
 unsafe extern "C" fn mutex_destroy(lock: usize, _flags: u32) {
-    event::sync(Op::Destroy, lock, caller());
+    event::life(Op::Destroy, Kind::Lock, lock, caller());
 }
 
 /// The lock's own code runs between here and `mutex_post_lock`, seen like any other.
@@ -102,11 +103,11 @@ unsafe extern "C" fn annotate_after(_file: *const u8, _line: i32, object: usize)
 }
 
 unsafe extern "C" fn annotate_lock_create(_file: *const u8, _line: i32, lock: usize) {
-    event::sync(Op::Init, lock, caller());
+    event::life(Op::Init, Kind::Lock, lock, caller());
 }
 
 unsafe extern "C" fn annotate_lock_destroy(_file: *const u8, _line: i32, lock: usize) {
-    event::sync(Op::Destroy, lock, caller());
+    event::life(Op::Destroy, Kind::Lock, lock, caller());
 }
 
 unsafe extern "C" fn annotate_lock_acquired(_: *const u8, _: i32, lock: usize, writing: usize) {

@@ -6,7 +6,7 @@ use deadheat_wire::Op;
 
 use super::real;
 use crate::hooks::{caller, trampoline};
-use crate::record::event::{self, Sync};
+use crate::record::event::{self, Kind, Sync};
 use crate::record::{Mode, mode};
 use crate::{serial, threads};
 
@@ -21,7 +21,7 @@ unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::pthread_barrier_init(barrier, attr, count) };
     if result == 0 && threads::visible() {
-        Sync::new(Op::Init, barrier, pc)
+        Sync::life(Op::Init, Kind::Barrier, barrier, pc)
             .with(u64::from(count))
             .record();
     }
@@ -29,7 +29,7 @@ unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_
 }
 
 unsafe extern "C" fn barrier_destroy(barrier: usize) -> c_int {
-    event::sync(Op::Destroy, barrier, caller());
+    event::life(Op::Destroy, Kind::Barrier, barrier, caller());
     // SAFETY: see `barrier_init`.
     unsafe { real::pthread_barrier_destroy(barrier) }
 }

@@ -10,7 +10,7 @@ use deadheat_wire::Op;
 use super::{Taking, real};
 use crate::hooks::{caller, trampoline};
 use crate::local::local;
-use crate::record::event::{self, Sync};
+use crate::record::event::{self, Kind, Sync};
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit, Waited};
 use crate::threads;
@@ -31,7 +31,7 @@ pub(super) unsafe extern "C" fn cond_init(condition: usize, attr: usize) -> c_in
 }
 
 pub(super) unsafe extern "C" fn cond_destroy(condition: usize) -> c_int {
-    event::sync(Op::Destroy, condition, caller());
+    event::life(Op::Destroy, Kind::Condition, condition, caller());
     // SAFETY: see `cond_init`. In a serial recording glibc never saw a waiter.
     unsafe { real::pthread_cond_destroy(condition) }
 }

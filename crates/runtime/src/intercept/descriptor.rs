@@ -14,7 +14,7 @@ use deadheat_wire::Op;
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Sync};
-use crate::record::{Mode, mode};
+use crate::record::{Mode, handler, mode};
 use crate::{serial, sys, threads};
 
 trampoline! {
@@ -134,6 +134,8 @@ fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize)
     event::range(false, read[0], read[1], pc);
     if threads::visible() {
         Sync::new(Op::Send, channel(fd), pc).record();
+    } else {
+        handler::keep(Op::Send, channel(fd), pc);
     }
     let result = on_descriptor(fd, libc::POLLOUT, real);
     if threads::visible() {

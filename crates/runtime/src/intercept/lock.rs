@@ -7,7 +7,7 @@ use deadheat_wire::Op;
 use super::{Taking, give, real};
 use crate::hooks::{caller, trampoline};
 use crate::local::local;
-use crate::record::event::{self, Sync};
+use crate::record::event::{self, Kind, Sync};
 use crate::serial::Limit;
 use crate::{sys, threads};
 
@@ -40,7 +40,7 @@ trampoline! {
 /// Records an object's life if the real function succeeded.
 fn noted(op: Op, object: usize, pc: usize, result: c_int) -> c_int {
     if result == 0 {
-        event::sync(op, object, pc);
+        event::life(op, Kind::Lock, object, pc);
     }
     result
 }

@@ -47,7 +47,7 @@ use core::ffi::c_int;
 use deadheat_wire::Op;
 
 use crate::record::event::Sync;
-use crate::record::{Mode, mode};
+use crate::record::{Mode, handler, mode};
 use crate::serial::{self, Limit, Waited};
 use crate::threads;
 
@@ -109,6 +109,7 @@ impl Taking {
 /// Gives something back that others may wait for: recorded, done, and others told.
 fn give(op: Op, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !threads::visible() {
+        handler::keep(op, object, pc);
         return real();
     }
     if mode() == Mode::Serial {

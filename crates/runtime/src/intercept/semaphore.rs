@@ -6,7 +6,7 @@ use deadheat_wire::Op;
 
 use super::{Taking, give, real};
 use crate::hooks::{caller, trampoline};
-use crate::record::event::{self, Sync};
+use crate::record::event::{self, Kind, Sync};
 use crate::serial::Limit;
 use crate::threads;
 
@@ -46,7 +46,7 @@ unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::sem_init(semaphore, shared, value) };
     if result == 0 && threads::visible() {
-        Sync::new(Op::Init, semaphore, pc)
+        Sync::life(Op::Init, Kind::Semaphore, semaphore, pc)
             .with(u64::from(value))
             .record();
     }
@@ -54,7 +54,7 @@ unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_
 }
 
 unsafe extern "C" fn sem_destroy(semaphore: usize) -> c_int {
-    event::sync(Op::Destroy, semaphore, caller());
+    event::life(Op::Destroy, Kind::Semaphore, semaphore, caller());
     // SAFETY: see `sem_init`.
     unsafe { real::sem_destroy(semaphore) }
 }

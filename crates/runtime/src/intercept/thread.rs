@@ -11,7 +11,7 @@ use crate::local::{Inside, local};
 use crate::memory;
 use crate::record::event::{self, Sync};
 use crate::record::{self, Mode, facts, mode};
-use crate::serial::{self, Waited};
+use crate::serial::{self, Waited, signals};
 use crate::threads::{self, Thread};
 
 trampoline! {
@@ -34,6 +34,9 @@ pub struct Start {
     function: Function,
     argument: *mut c_void,
     pub thread: *mut Thread,
+    /// The signals that its creator does not want. It starts without any: a handler that ran
+    /// before the thread is known could not be recorded.
+    mask: u64,
 }
 
 pub(super) unsafe extern "C" fn create(
@@ -64,7 +67,9 @@ pub(super) unsafe extern "C" fn create(
         if start.is_null() {
             return libc::EAGAIN;
         }
+        let mask = signals::mask();
         start.write(Start {
+            mask,
             function,
             argument,
             thread,
@@ -72,7 +77,9 @@ pub(super) unsafe extern "C" fn create(
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
         Sync::new(Op::Fork, (*thread).id as usize, pc).record();
+        signals::block_signals();
         let result = real::pthread_create(handle, attr, thread_main, start.cast());
+        signals::set_mask(mask);
         if result == 0 {
             // A detached thread may be gone: its handle means nothing then.
             let own = if detached { 0 } else { *handle as usize };
@@ -124,7 +131,7 @@ extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
             function,
             argument,
             thread,
-            ..
+            mask,
         } = *start;
         (*local()).inside += 1;
         let now = mode();
@@ -136,6 +143,9 @@ extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
         crate::sys::unmap(start.cast(), 4096);
         event::thread_begin(function as usize);
         (*local()).inside -= 1;
+        if !serial::is_green() {
+            signals::set_mask(mask);
+        }
         function(argument)
     }
 }

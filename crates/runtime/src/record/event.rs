@@ -7,7 +7,7 @@
 
 use deadheat_wire::{Op, Order, word};
 
-use super::{Mode, mode, next_seq};
+use super::{Mode, handler, mode, next_seq};
 use crate::local::{Frame, Inside, Local, local};
 use crate::serial;
 use crate::threads::{self, FILTER_ENTRIES};
@@ -100,9 +100,27 @@ fn make_room() -> bool {
         if !(*local).cursor.has_room() {
             let _inside = Inside::enter();
             threads::flush_mine();
+            handler::take(Some(threads::my_id()), |_, sync, seq| {
+                if (*local).cursor.has_room() {
+                    sync.write(seq);
+                }
+            });
         }
         (*local).cursor.has_room()
     }
+}
+
+/// What kind of object is initialised or destroyed, as its record numbers it.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A lock.
+    Lock = 0,
+    /// A condition.
+    Condition = 1,
+    /// A barrier.
+    Barrier = 2,
+    /// A semaphore.
+    Semaphore = 3,
 }
 
 /// A synchronisation, or anything else that is ordered across threads. The caller has asked
@@ -136,6 +154,13 @@ impl Sync {
         }
     }
 
+    /// The beginning or end of an object's life.
+    pub const fn life(op: Op, kind: Kind, object: usize, pc: usize) -> Self {
+        let mut sync = Sync::new(op, object, pc);
+        sync.size_code = kind as u64;
+        sync
+    }
+
     /// The same with an operand.
     pub const fn with(mut self, operand: u64) -> Self {
         self.operand = Some(operand);
@@ -153,10 +178,18 @@ impl Sync {
 
     /// Records it at a place in the order that was taken before (parallel recording).
     pub fn record_at(self, seq: u64) {
-        if !ready() {
-            return;
+        if ready() {
+            // SAFETY: `ready` made room and has found the thread known.
+            unsafe { self.write(seq) };
         }
-        // SAFETY: `ready` made room and has found the thread known.
+    }
+
+    /// Writes it into the thread's own buffer.
+    ///
+    /// # Safety
+    /// There is room, and the thread is known.
+    unsafe fn write(&self, seq: u64) {
+        // SAFETY: as the caller says.
         unsafe {
             let local = local();
             (*local).cursor.record(
@@ -181,6 +214,13 @@ impl Sync {
 pub fn sync(op: Op, object: usize, pc: usize) {
     if threads::visible() {
         Sync::new(op, object, pc).record();
+    }
+}
+
+/// Records the beginning or end of an object's life if the running thread is to be seen.
+pub fn life(op: Op, kind: Kind, object: usize, pc: usize) {
+    if threads::visible() {
+        Sync::life(op, kind, object, pc).record();
     }
 }
 

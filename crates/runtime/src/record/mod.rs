@@ -4,12 +4,14 @@
 //! * [`stream`]: a buffer's life: full, written as a block, empty again.
 //! * [`file`]: the trace on disk, and the live file that outlives a killed program.
 //! * [`facts`]: modules, threads and notes.
+//! * [`handler`]: what signal handlers did.
 //! * [`event`]: what hooks and intercepted functions call; knows both modes.
 
 mod cursor;
 pub mod event;
 pub mod facts;
 mod file;
+pub mod handler;
 mod stream;
 #[cfg(test)]
 mod tests;

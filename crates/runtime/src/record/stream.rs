@@ -81,7 +81,7 @@ impl Stream {
         }
         let words = (cursor.cur as usize - self.buffer() as usize) / 8;
         if words == 0 {
-            return;
+            return self.rewind(cursor);
         }
         // SAFETY: the slot is ours; the words up to the cursor were written.
         unsafe {

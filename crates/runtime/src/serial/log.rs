@@ -7,7 +7,7 @@
 use deadheat_wire::{BLOCK_BYTES, BlockHeader, MAX_RANGE_VALUES, Op, word};
 
 use crate::record::event::Sync;
-use crate::record::{Cursor, Stream, next_seq};
+use crate::record::{Cursor, Stream, handler, next_seq};
 
 /// A write that was announced and may not have happened yet.
 #[derive(Clone, Copy)]
@@ -111,7 +111,7 @@ impl Log {
     /// An access, before it happens.
     pub fn access(&mut self, thread: u32, kind: u64, addr: usize, pc: usize) {
         if kind < word::WRITE1 {
-            self.let_pass(size_of_kind(kind));
+            self.let_pass(addr, size_of_kind(kind));
             self.put_access(thread, kind, addr, pc);
         } else {
             self.settle();
@@ -125,35 +125,36 @@ impl Log {
             self.settle();
             self.defer(thread, 0, addr, length, pc);
         } else {
-            self.let_pass(length);
+            self.let_pass(addr, length);
             self.put_range(thread, false, addr, length, pc);
         }
     }
 
     /// Before a read of this many bytes: settles the write, unless both are one copy.
-    fn let_pass(&mut self, length: usize) {
-        if !self.is_copy(length) {
+    fn let_pass(&mut self, addr: usize, length: usize) {
+        if !self.is_copy(addr, length) {
             self.settle();
         } else if let Some(write) = &mut self.deferred {
             write.passed = true;
         }
     }
 
-    /// Whether a read of this many bytes is the second half of a copy whose write was announced
+    /// Whether a read of these bytes is the second half of a copy whose write was announced
     /// first: gcc announces the copy of a structure as a write, then a read, and only then
     /// copies. The write is then still to come (or has left the memory as it was, and may as well
     /// come later), and nobody else may run before.
-    pub fn is_copy(&self, length: usize) -> bool {
+    fn is_copy(&self, addr: usize, length: usize) -> bool {
         self.deferred.is_some_and(|write| {
             !write.passed
                 && write.length == length
+                && write.addr.abs_diff(addr) >= length
                 && fingerprint(write.addr, length) == write.before
         })
     }
 
     /// The same for an access of this kind.
-    pub fn is_read_of_copy(&self, kind: u64) -> bool {
-        kind < word::WRITE1 && self.is_copy(size_of_kind(kind))
+    pub fn is_read_of_copy(&self, kind: u64, addr: usize) -> bool {
+        kind < word::WRITE1 && self.is_copy(addr, size_of_kind(kind))
     }
 
     fn put_access(&mut self, thread: u32, kind: u64, addr: usize, pc: usize) {
@@ -199,6 +200,13 @@ impl Log {
     /// A synchronisation that has happened or is about to, with the values of an atomic access.
     pub fn sync(&mut self, thread: u32, sync: &Sync, read: [u64; 2], written: [u64; 2]) {
         self.settle();
+        handler::take(None, |by, sync, _| {
+            self.put_sync(by, &sync, read, written);
+        });
+        self.put_sync(thread, sync, read, written);
+    }
+
+    fn put_sync(&mut self, thread: u32, sync: &Sync, read: [u64; 2], written: [u64; 2]) {
         if !self.room(thread, 0) {
             return;
         }

@@ -14,7 +14,7 @@ mod context;
 mod log;
 mod policy;
 mod scheduler;
-mod signals;
+pub mod signals;
 mod task;
 mod turn;
 mod watchdog;
@@ -170,7 +170,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         return;
     }
     with_turn(|me| {
-        if !turn_holder().log.is_read_of_copy(kind) {
+        if !turn_holder().log.is_read_of_copy(kind, addr) {
             turn_holder().log.settle();
             let next = turn_holder().step(me, Step::Access);
             if next != me {

@@ -13,7 +13,7 @@ pub fn block_signals() {
 }
 
 /// Which signals the running kernel thread does not want.
-fn mask() -> u64 {
+pub fn mask() -> u64 {
     let mut mask = 0u64;
     let how = libc::SIG_BLOCK as usize;
     sys::call(
@@ -23,7 +23,8 @@ fn mask() -> u64 {
     mask
 }
 
-fn set_mask(mask: u64) {
+/// Changes that.
+pub fn set_mask(mask: u64) {
     let how = libc::SIG_SETMASK as usize;
     sys::call(
         libc::SYS_rt_sigprocmask,

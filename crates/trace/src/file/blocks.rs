@@ -17,8 +17,6 @@ pub(super) struct Blocks {
     pub facts: Facts,
     /// Why the recording ended, if it was closed.
     pub closed: Option<String>,
-    /// Accesses that were left out.
-    pub skipped: u64,
     pub damage: Vec<Damage>,
 }
 
@@ -72,7 +70,6 @@ impl Blocks {
         let offset = (start + BlockHeader::WORDS as u64) * 8;
         match header.kind() {
             Some(BlockKind::Events) => {
-                self.skipped = self.skipped.saturating_add(header.skipped);
                 // A program that went on after the end, for it could not execute another.
                 self.closed = None;
                 self.add(&header, start);

@@ -37,7 +37,6 @@ pub struct TraceFile {
     pub(super) last_thread: u32,
     damage: Vec<Damage>,
     closed: Option<String>,
-    skipped: u64,
 }
 
 impl TraceFile {
@@ -66,7 +65,6 @@ impl TraceFile {
             last_thread,
             damage: blocks.damage,
             closed: blocks.closed,
-            skipped: blocks.skipped,
         })
     }
 
@@ -108,12 +106,6 @@ impl TraceFile {
     /// Why the recording ended, if it was closed.
     pub fn closed(&self) -> Option<&str> {
         self.closed.as_deref()
-    }
-
-    /// How many accesses the recorder left out because the same one stands earlier in its
-    /// segment (parallel recordings).
-    pub fn skipped(&self) -> u64 {
-        self.skipped
     }
 }
 
