@@ -137,6 +137,24 @@ fn traces_are_verified() {
 }
 
 #[test]
+fn a_part_keeps_its_places() {
+    let here = Sandbox::new();
+    here.file(
+        "some.trace",
+        "T0|w(x=1)|1\nT1|r(x=1)|2\nT0|w(x=2)|3\nT1|r(x=2)|4\n",
+    );
+    let part = [
+        "trace", "cat", "--format", "json", "--window", "1..", "--thread", "T1",
+    ];
+    let lines = printed(here.deadheat(part).arg("some.trace"));
+    let index = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        line["index"].as_u64().unwrap()
+    };
+    assert_eq!(lines.lines().map(index).collect::<Vec<_>>(), [1, 3]);
+}
+
+#[test]
 fn what_cannot_be_read_is_said() {
     let here = with_trace();
     let told = |args: &[&str]| here.told(&mut here.deadheat(args));

@@ -2,7 +2,7 @@
 //!
 //! | key | in | holds |
 //! |---|---|---|
-//! | `index` | all | the step's position, from 0 |
+//! | `index` | all | the step's position in its trace, from 0 |
 //! | `thread` | all | the thread's number |
 //! | `thread_name` | all, if it has one | |
 //! | `op` | all | `read`, `write`, `atomic_read`, `atomic_write`, `atomic_rmw`, `fence`, `acquire`, `release`, `read_acquire`, `read_release`, `request`, `read_request`, `fork`, `begin`, `end`, `join`, `wait`, `wake`, `timeout`, `notify`, `notify_all`, `barrier_enter`, `barrier_exit`, `post`, `take`, `send`, `receive`, `futex_wait`, `futex_woken`, `futex_wake`, `init`, `destroy`, `alloc`, `free`, `enter`, `leave`, `branch`, `external_write`, `lost` |
@@ -80,15 +80,16 @@ struct Line {
 /// ```
 pub fn write<S: Steps, W: Write>(steps: &mut S, out: W) -> Result<u64, WriteError<S::Error>> {
     let mut out = BufWriter::new(out);
-    let mut index = 0;
+    let mut count = 0;
     while let Some(step) = steps.next_step().map_err(WriteError::Read)? {
+        let index = steps.last_index().map_or(count, |index| index.0);
         let line = line(index, &step, steps.tables());
         serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from)?;
         out.write_all(b"\n")?;
-        index += 1;
+        count += 1;
     }
     out.flush()?;
-    Ok(index)
+    Ok(count)
 }
 
 fn line(index: u64, step: &Step, tables: &Tables) -> Line {

@@ -47,6 +47,12 @@ pub trait Steps {
     /// How the trace was recorded.
     fn mode(&self) -> Mode;
 
+    /// Where in its trace the step that was handed out last stands; `None` if the stream leaves
+    /// no steps out, so that counting tells.
+    fn last_index(&self) -> Option<EventIndex> {
+        None
+    }
+
     /// Reads the rest into memory.
     fn collect_trace(mut self) -> Result<Trace, Self::Error>
     where

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use deadheat_trace::{Mode, Step, Steps, Tables, ThreadId};
+use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables, ThreadId};
 
 /// Positions in a trace, as typed: `100..200`, `100..`, `..200`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +92,10 @@ impl<S: Steps> Steps for Part<S> {
 
     fn mode(&self) -> Mode {
         self.steps.mode()
+    }
+
+    fn last_index(&self) -> Option<EventIndex> {
+        self.next.checked_sub(1).map(EventIndex)
     }
 }
 
