@@ -526,6 +526,50 @@ int main(void) {
 }
 
 #[test]
+fn a_jump_out_of_a_signal_handler() {
+    const JUMP: &str = r#"
+#include <setjmp.h>
+#include <signal.h>
+int shared;
+jmp_buf place, within;
+sigjmp_buf signal_place;
+static void jump(int number) {
+    (void)number;
+    if (setjmp(within) == 0)
+        longjmp(within, 1);
+    longjmp(place, 1);
+}
+static void signal_jump(int number) { (void)number; siglongjmp(signal_place, 1); }
+static void deeper(int number) { raise(number); }
+int main(void) {
+    signal(SIGUSR1, jump);
+    signal(SIGUSR2, signal_jump);
+    if (setjmp(place) == 0)
+        deeper(SIGUSR1);
+    shared = 1;
+    if (sigsetjmp(signal_place, 1) == 0)
+        deeper(SIGUSR2);
+    shared = 2;
+    return 0;
+}
+"#;
+    for flags in [&["-O0"][..], &["-O2", "-D_FORTIFY_SOURCE=2"]] {
+        let here = build(JUMP, "gcc", flags);
+        for options in ["mode=parallel", "mode=serial", "mode=serial:threads=real"] {
+            let name = options.replace(['=', ':'], "-");
+            let _ = std::fs::remove_file(here.path().join(&name));
+            succeed(&mut run(&here, &name, options));
+            let operations = operations(&here.path().join(&name));
+            let writes = operations.iter().filter(|op| **op == Op::Write).count();
+            assert!(
+                writes >= 2,
+                "{options} {flags:?}: events after both jumps are there"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_program_with_an_allocator_of_its_own() {
     const ALLOCATOR: &str = r#"
 #include <stddef.h>

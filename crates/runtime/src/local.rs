@@ -47,6 +47,8 @@ pub struct Local {
     pub inside: u32,
     /// How many signal handlers of the program are running.
     pub handlers: u32,
+    /// Where the outermost running handler's stack begins.
+    pub handler_frame: usize,
     /// The cursor that the outermost running handler has put aside.
     pub interrupted: [*mut u64; 2],
     /// The condition and lock of a wait in the C library, to notice that it was cancelled.

@@ -147,6 +147,7 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
     unsafe {
         let local = local();
         if (*local).handlers == 0 {
+            (*local).handler_frame = &raw const local as usize;
             (*local).interrupted = [(*local).cursor.cur, (*local).cursor.end];
         }
         (*local).handlers += 1;
@@ -262,21 +263,39 @@ unsafe extern "C" fn mprotect(address: usize, length: usize, protection: c_int) 
     unsafe { real::mprotect(address, length, protection) }
 }
 
-/// Leaves the functions that a jump leaves. glibc keeps the stack pointer in the buffer's
-/// seventh word, mangled by a secret of the thread's.
+/// Leaves the functions, and the signal handler, that a jump leaves. glibc keeps the stack
+/// pointer in the buffer's seventh word, mangled by a secret of the thread's.
 unsafe fn before_jump(buffer: usize) {
-    if !threads::visible() {
+    if mode() == Mode::Off {
         return;
     }
     // SAFETY: the program's jump buffer; the offset of the secret is part of glibc's ABI.
-    unsafe {
+    let sp = unsafe {
         let mangled = *(buffer as *const u64).add(6);
         let secret: u64;
         asm!("mov {}, fs:[0x30]", out(reg) secret, options(nostack, readonly, pure));
-        let sp = mangled.rotate_right(17) ^ secret;
+        (mangled.rotate_right(17) ^ secret) as usize
+    };
+    leave_handler(sp);
+    if threads::visible() {
         // The function that called `setjmp` had its entry hook called with a stack pointer of
         // at least that less one word; everything that it called, two words less or lower.
-        event::abandon_frames(sp as usize - 16);
+        event::abandon_frames(sp - 16);
+    }
+}
+
+/// A jump to `sp` out of a signal handler: it will not return to `run_handler`, nor to what the
+/// handler interrupted. A jump within the handler stays between here and where it began.
+fn leave_handler(sp: usize) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let local = local();
+        let here = &raw const local as usize;
+        if (*local).handlers != 0 && !(here..(*local).handler_frame).contains(&sp) {
+            (*local).handlers = 0;
+            (*local).inside = 0;
+            threads::reopen_mine();
+        }
     }
 }
 
@@ -289,7 +308,6 @@ unsafe extern "C" fn longjmp(buffer: usize, value: c_int) -> usize {
 
 unsafe extern "C" fn siglongjmp(buffer: usize, value: c_int) -> usize {
     unsafe {
-        leave_handler();
         before_jump(buffer);
         real::siglongjmp(buffer, value)
     }
@@ -304,20 +322,7 @@ unsafe extern "C" fn underscore_longjmp(buffer: usize, value: c_int) -> usize {
 
 unsafe extern "C" fn checked_longjmp(buffer: usize, value: c_int) -> usize {
     unsafe {
-        leave_handler();
         before_jump(buffer);
         real::__longjmp_chk(buffer, value)
-    }
-}
-
-/// A jump out of a signal handler: it will not return to `run_handler`.
-fn leave_handler() {
-    // SAFETY: the thread's own state.
-    unsafe {
-        let local = local();
-        if (*local).handlers != 0 {
-            (*local).handlers = 0;
-            threads::reopen_mine();
-        }
     }
 }

@@ -1,5 +1,5 @@
 //! How fast traces are verified, counted, written and read as text. Prints figures:
-//! `cargo test -p deadheat-trace --release --test speed -- --ignored --nocapture`
+//! `cargo run -p deadheat-trace --release --example work_speed`
 
 use std::time::Instant;
 
@@ -86,9 +86,7 @@ fn timed<T>(what: &str, steps: usize, work: impl FnOnce() -> T) -> T {
     result
 }
 
-#[test]
-#[ignore = "prints figures"]
-fn figures() {
+fn main() {
     let steps = 10_000_000;
     let trace = trace(steps);
     for _ in 0..3 {
