@@ -109,14 +109,17 @@ impl Case {
         ))
     }
 
-    /// Whether the same seed gives the same trace. A signal reaches a kernel thread when the
-    /// kernel likes; on green contexts it is the running thread that gets it, at once.
+    /// Whether the same seed gives the same trace. When another process ends is up to the world.
+    /// A signal reaches a kernel thread when the kernel likes; on green contexts it is the
+    /// running thread that gets it, at once.
     fn repeats(&self) -> bool {
-        let name = self.oracle.path.to_string_lossy();
+        let name = self.oracle.path.file_stem().unwrap_or_default();
+        let name = name.to_string_lossy();
+        let other_process = name.starts_with("fork") || name.starts_with("exec");
         match self.mode {
             Mode::Parallel => false,
-            Mode::Serial => true,
-            Mode::Real => !name.contains("signal_handler"),
+            Mode::Serial => !other_process,
+            Mode::Real => !other_process && !name.contains("signal_handler"),
         }
     }
 
