@@ -115,7 +115,7 @@ impl Case {
     fn repeats(&self) -> bool {
         let name = self.oracle.path.file_stem().unwrap_or_default();
         let name = name.to_string_lossy();
-        let other_process = name.starts_with("fork") || name.starts_with("exec");
+        let other_process = name.starts_with("fork");
         match self.mode {
             Mode::Parallel => false,
             Mode::Serial => !other_process,
