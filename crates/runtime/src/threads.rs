@@ -151,6 +151,8 @@ pub fn visible() -> bool {
             return false;
         }
         if record::mode() == Mode::Off {
+            // Accesses without the synchronisation between them would be a lie.
+            (*local).cursor.clear();
             return false;
         }
         !(*local).thread.is_null() || adopt()
@@ -241,8 +243,8 @@ pub fn attach(thread: *mut Thread, mode: Mode) {
         }
         (*local).segment = record.segment;
         event::next_segment(local);
-        if mode == Mode::Parallel && !record.stream.open(&mut (*local).cursor, record.id, 0) {
-            message::say(format_args!("no memory to record thread T{}", record.id));
+        if mode == Mode::Parallel {
+            record.stream.open(&mut (*local).cursor, record.id, 0);
         }
     }
 }

@@ -170,7 +170,9 @@ impl Sync {
     /// Records it, as the next in the order.
     pub fn record(self) {
         match mode() {
-            Mode::Off => {}
+            // The recording has stopped meanwhile: nothing of this thread comes after the gap.
+            // SAFETY: the thread's own state.
+            Mode::Off => unsafe { (*local()).cursor.clear() },
             Mode::Parallel => self.record_at(next_seq()),
             Mode::Serial => serial::sync(&self, [0; 2], [0; 2]),
         }

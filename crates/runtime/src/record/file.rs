@@ -150,7 +150,10 @@ fn finish_create(fd: isize) -> bool {
     let flags = libc::O_CREAT | libc::O_TRUNC | libc::O_RDWR | libc::O_CLOEXEC;
     let live = with_path(b".live", |path| high(sys::open(path, flags, 0o644)));
     LIVE.store(live as i32, Ordering::Release);
-    true
+    if live < 0 {
+        super::fail(live);
+    }
+    live >= 0
 }
 
 /// How large files may be in this process (`ulimit -f`): a write beyond would not just fail, its
@@ -184,8 +187,8 @@ pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
     let wanted = (size_of_val(header) + size_of_val(payload)) as isize;
     let before = WRITTEN.fetch_add(wanted as u64, Ordering::Relaxed);
     if before + wanted as u64 > LARGEST.load(Ordering::Relaxed) {
-        TRACE.store(-1, Ordering::Release);
         super::fail(-(libc::EFBIG as isize));
+        TRACE.store(-1, Ordering::Release);
         return false;
     }
     loop {
@@ -194,12 +197,12 @@ pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
             wrote if wrote == -(libc::EINTR as isize) => continue,
             // A short write means that the disk filled up under it.
             wrote => {
-                TRACE.store(-1, Ordering::Release);
                 super::fail(if wrote < 0 {
                     wrote
                 } else {
                     -(libc::ENOSPC as isize)
                 });
+                TRACE.store(-1, Ordering::Release);
                 return false;
             }
         }
@@ -222,8 +225,9 @@ pub fn end(reason: &str, for_good: bool) {
 struct Free(AtomicUsize, Spin);
 static FREE: Free = Free(AtomicUsize::new(0), Spin::new());
 
-/// A zeroed slot for a stream's buffer: from the live file if there is room on the disk, else
-/// from plain memory (then a killed program loses its last block).
+/// A zeroed slot for a stream's buffer, from the live file. If there is no room for it on the
+/// disk, null, and recording stops: words in plain memory would be lost with the next block that
+/// cannot be written, and what other threads did after them would be left without its cause.
 pub fn take_slot() -> *mut u8 {
     FREE.1.lock();
     let head = FREE.0.load(Ordering::Relaxed) as *mut usize;
@@ -244,21 +248,40 @@ pub fn take_slot() -> *mut u8 {
 
 fn new_slot() -> *mut u8 {
     let live = LIVE.load(Ordering::Acquire);
-    if live >= 0 {
-        let offset = SLOTS.fetch_add(1, Ordering::Relaxed) * SLOT_BYTES;
-        let reserved = (offset + SLOT_BYTES) as u64 <= LARGEST.load(Ordering::Relaxed)
-            && sys::call(
-                libc::SYS_fallocate,
-                [live as usize, 0, offset, SLOT_BYTES, 0, 0],
-            ) == 0;
-        if reserved {
-            let slot = sys::map(SLOT_BYTES, live, offset);
-            if !slot.is_null() {
-                return slot;
-            }
+    let offset = SLOTS.fetch_add(1, Ordering::Relaxed) * SLOT_BYTES;
+    let reserved = if (offset + SLOT_BYTES) as u64 > LARGEST.load(Ordering::Relaxed) {
+        -(libc::EFBIG as isize)
+    } else {
+        reserve(live, offset)
+    };
+    if reserved < 0 {
+        super::fail(reserved);
+        return core::ptr::null_mut();
+    }
+    let slot = sys::map(SLOT_BYTES, live, offset);
+    if slot.is_null() {
+        super::fail(-(libc::ENOMEM as isize));
+    }
+    slot
+}
+
+/// Reserves a slot's space on the disk; by writing it where the file system has no other way.
+fn reserve(live: i32, offset: usize) -> isize {
+    let live = live as usize;
+    let reserved = sys::call(libc::SYS_fallocate, [live, 0, offset, SLOT_BYTES, 0, 0]);
+    if reserved != -(libc::EOPNOTSUPP as isize) {
+        return reserved;
+    }
+    let zeros = [0u8; 4096];
+    for page in 0..SLOT_BYTES / zeros.len() {
+        let (place, at) = (zeros.as_ptr() as usize, offset + page * zeros.len());
+        match sys::call(libc::SYS_pwrite64, [live, place, zeros.len(), at, 0, 0]) {
+            4096 => {}
+            error if error < 0 => return error,
+            _ => return -(libc::ENOSPC as isize),
         }
     }
-    sys::map(SLOT_BYTES, -1, 0)
+    0
 }
 
 /// Gives back a slot whose buffer is all zero.

@@ -109,11 +109,16 @@ pub fn close(reason: &str, for_good: bool) {
 
 /// Stops recording because a block could not be written. The program goes on.
 pub(crate) fn fail(error: isize) {
+    // First of all: no thread may record what happened behind an event that is lost.
+    if mode() == Mode::Parallel {
+        MODE.store(0, Ordering::Release);
+    }
     static SAID: AtomicU32 = AtomicU32::new(0);
     if SAID.swap(1, Ordering::Relaxed) == 0 {
         let why = match -error as i32 {
             libc::ENOSPC => "the disk is full",
             libc::EDQUOT => "the disk quota is used up",
+            libc::ENOMEM => "there is no memory for a buffer",
             libc::EFBIG => "the trace reached the largest size a file may have",
             _ => "the trace could not be written",
         };
@@ -121,9 +126,6 @@ pub(crate) fn fail(error: isize) {
             "recording stopped: {why} (error {}); the program goes on, what was written can be read",
             -error
         ));
-    }
-    if mode() == Mode::Parallel {
-        MODE.store(0, Ordering::Release);
     }
 }
 

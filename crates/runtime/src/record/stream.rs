@@ -43,7 +43,7 @@ impl Stream {
     }
 
     /// Takes a slot and points the cursor to it. `flags` as in the block's header.
-    /// False if there is no memory.
+    /// False if there is no room for it; then the recording has stopped.
     pub fn open(&mut self, cursor: &mut Cursor, stream: u32, flags: u8) -> bool {
         self.slot = file::take_slot();
         if self.slot.is_null() {
@@ -119,7 +119,10 @@ impl Stream {
         if !self.is_open() {
             return;
         }
+        // A recording that has stopped took the cursor away: the words are in the live file.
+        let stopped = cursor.cur.is_null();
         self.flush(cursor, 0);
+        let keep = keep || stopped;
         if !core::mem::replace(&mut self.closed, true) && !keep {
             cursor.clear();
             file::return_slot(self.slot);
