@@ -242,12 +242,20 @@ fn library(name: &str) -> Option<Library> {
         "calloc" | "memalign" | "aligned_alloc" => done_to(2, Answer::Arguments),
         "free" | "cfree" => done_to(1, Answer::Nothing),
         "realloc" => anything(2, Answer::Everything),
-        "pthread_mutex_lock" | "pthread_mutex_unlock" | "pthread_rwlock_rdlock"
-        | "pthread_rwlock_wrlock" | "pthread_rwlock_unlock" | "pthread_spin_lock"
-        | "pthread_spin_unlock" | "pthread_cond_signal" | "pthread_cond_broadcast"
-        | "mtx_lock" | "mtx_unlock" | "cnd_signal" | "cnd_broadcast" | "sem_post" => {
-            anything(1, Answer::Nothing)
-        }
+        "pthread_mutex_lock"
+        | "pthread_mutex_unlock"
+        | "pthread_rwlock_rdlock"
+        | "pthread_rwlock_wrlock"
+        | "pthread_rwlock_unlock"
+        | "pthread_spin_lock"
+        | "pthread_spin_unlock"
+        | "pthread_cond_signal"
+        | "pthread_cond_broadcast"
+        | "mtx_lock"
+        | "mtx_unlock"
+        | "cnd_signal"
+        | "cnd_broadcast"
+        | "sem_post" => anything(1, Answer::Nothing),
         "pthread_create" => anything(4, Answer::Nothing),
         "pthread_join" => anything(2, Answer::Nothing),
         "thrd_create" => anything(3, Answer::Everything),
@@ -256,20 +264,41 @@ fn library(name: &str) -> Option<Library> {
         "pthread_cond_timedwait" | "pthread_cond_clockwait" | "cnd_timedwait" => {
             anything(2, Answer::Everything)
         }
-        "pthread_mutex_trylock" | "pthread_mutex_timedlock" | "pthread_mutex_clocklock"
-        | "pthread_rwlock_tryrdlock" | "pthread_rwlock_timedrdlock"
-        | "pthread_rwlock_clockrdlock" | "pthread_rwlock_trywrlock"
-        | "pthread_rwlock_timedwrlock" | "pthread_rwlock_clockwrlock" | "pthread_spin_trylock"
-        | "mtx_trylock" | "mtx_timedlock" | "sem_wait" | "sem_trywait" | "sem_timedwait"
-        | "sem_clockwait" | "pthread_barrier_wait" => anything(1, Answer::Everything),
-        "pthread_mutex_init" | "pthread_mutex_destroy" | "pthread_rwlock_init"
-        | "pthread_rwlock_destroy" | "pthread_spin_init" | "pthread_spin_destroy"
-        | "pthread_cond_init" | "pthread_cond_destroy" | "pthread_barrier_init"
-        | "pthread_barrier_destroy" | "sem_init" | "sem_destroy" | "mtx_destroy"
+        "pthread_mutex_trylock"
+        | "pthread_mutex_timedlock"
+        | "pthread_mutex_clocklock"
+        | "pthread_rwlock_tryrdlock"
+        | "pthread_rwlock_timedrdlock"
+        | "pthread_rwlock_clockrdlock"
+        | "pthread_rwlock_trywrlock"
+        | "pthread_rwlock_timedwrlock"
+        | "pthread_rwlock_clockwrlock"
+        | "pthread_spin_trylock"
+        | "mtx_trylock"
+        | "mtx_timedlock"
+        | "sem_wait"
+        | "sem_trywait"
+        | "sem_timedwait"
+        | "sem_clockwait"
+        | "pthread_barrier_wait" => anything(1, Answer::Everything),
+        "pthread_mutex_init"
+        | "pthread_mutex_destroy"
+        | "pthread_rwlock_init"
+        | "pthread_rwlock_destroy"
+        | "pthread_spin_init"
+        | "pthread_spin_destroy"
+        | "pthread_cond_init"
+        | "pthread_cond_destroy"
+        | "pthread_barrier_init"
+        | "pthread_barrier_destroy"
+        | "sem_init"
+        | "sem_destroy"
+        | "mtx_destroy"
         | "cnd_destroy" => anything(3, Answer::Everything),
         "__cxa_guard_acquire" | "__cxa_guard_release" => anything(1, Answer::Everything),
-        "__atomic_load" | "__atomic_store" | "__atomic_exchange"
-        | "__atomic_compare_exchange" => anything(4, Answer::Everything),
+        "__atomic_load" | "__atomic_store" | "__atomic_exchange" | "__atomic_compare_exchange" => {
+            anything(4, Answer::Everything)
+        }
         "syscall" => anything(4, Answer::Everything),
         _ => return None,
     })
@@ -359,7 +388,12 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_opaque() {
-        for name in ["__tsan_read4_pc", "__tsan_read3", "__tsan_atomic32_what", "__tsan_"] {
+        for name in [
+            "__tsan_read4_pc",
+            "__tsan_read3",
+            "__tsan_atomic32_what",
+            "__tsan_",
+        ] {
             assert_eq!(by_name(name), Some(Callee::Opaque), "{name}");
         }
         assert_eq!(by_name("qsort"), None);

@@ -169,7 +169,9 @@ impl Builder<'_> {
             Flow::Call(_) | Flow::CallIndirect | Flow::Trap => {
                 let unwinds = matches!(
                     callee,
-                    Some(Callee::Opaque | Callee::Instrumented | Callee::Never | Callee::Library(_))
+                    Some(
+                        Callee::Opaque | Callee::Instrumented | Callee::Never | Callee::Library(_)
+                    )
                 );
                 if unwinds {
                     let pad = self.image.landing_pad(instruction.address);

@@ -264,14 +264,21 @@ impl Search<'_> {
         }
         let last = block.end - 1;
         let branch = match self.graph.instructions[last].flow {
-            Flow::Branch(_) | Flow::JumpIndirect => {
-                Some(self.conditions.get(&last).copied().unwrap_or(Set::EVERYTHING))
-            }
+            Flow::Branch(_) | Flow::JumpIndirect => Some(
+                self.conditions
+                    .get(&last)
+                    .copied()
+                    .unwrap_or(Set::EVERYTHING),
+            ),
             _ => None,
         };
         let mark = join(self.sets, passed, branch);
-        stretch.next.extend(block.next.iter().map(|next| (*next, mark)));
-        stretch.next.extend(block.pad.map(|pad| (pad, Some(Set::EVERYTHING))));
+        stretch
+            .next
+            .extend(block.next.iter().map(|next| (*next, mark)));
+        stretch
+            .next
+            .extend(block.pad.map(|pad| (pad, Some(Set::EVERYTHING))));
         stretch
     }
 }

@@ -7,7 +7,8 @@ use iced_x86::{
 use smallvec::SmallVec;
 
 use super::{
-    Address, Architecture, Bound, Convention, Flow, Instruction, Memory, Reference, Register, Result,
+    Address, Architecture, Bound, Convention, Flow, Instruction, Memory, Reference, Register,
+    Result,
 };
 
 /// x86-64.
@@ -155,7 +156,9 @@ impl Architecture for X86_64 {
                 continue;
             };
             let place = address + at as u64;
-            let target = place.wrapping_add(skip as u64 + 4).wrapping_add_signed(offset);
+            let target = place
+                .wrapping_add(skip as u64 + 4)
+                .wrapping_add_signed(offset);
             let reference = match opcode {
                 0xFF => Reference::Slot(target),
                 _ => Reference::Direct(target),
@@ -200,7 +203,11 @@ impl X86_64 {
                 let conditional =
                     matches!(used.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite);
                 let keeps = is_part(used.register()) || conditional;
-                match made.outputs.iter_mut().find(|(known, _)| *known == register) {
+                match made
+                    .outputs
+                    .iter_mut()
+                    .find(|(known, _)| *known == register)
+                {
                     Some((_, known)) => *known |= keeps,
                     None => made.outputs.push((register, keeps)),
                 }

@@ -35,11 +35,10 @@ impl Default for Sets {
             Box::new([u32::MAX]),
             Box::new([BEFORE_MEMBER]),
         ];
-        let numbers = members.iter().cloned().zip([
-            Set::NOTHING,
-            Set::EVERYTHING,
-            Set::BEFORE,
-        ]);
+        let numbers = members
+            .iter()
+            .cloned()
+            .zip([Set::NOTHING, Set::EVERYTHING, Set::BEFORE]);
         Sets {
             numbers: numbers.collect(),
             members,

@@ -54,8 +54,7 @@ impl State {
         names.clear();
         let slots = self.slots.iter_mut().map(|slot| &mut slot.value);
         for value in self.registers.iter_mut().chain(slots) {
-            if matches!(value.shape, Shape::Other | Shape::Name(..))
-                && value.shape != Names::THREAD
+            if matches!(value.shape, Shape::Other | Shape::Name(..)) && value.shape != Names::THREAD
             {
                 value.shape = names.fresh();
             }
@@ -143,7 +142,10 @@ impl State {
             (_, 1..) => sets.union(above, Set::EVERYTHING),
             _ => Set::EVERYTHING,
         };
-        for slot in self.slots[first..].iter().take_while(|slot| slot.start < end) {
+        for slot in self.slots[first..]
+            .iter()
+            .take_while(|slot| slot.start < end)
+        {
             if slot.start == start && slot.end == end {
                 return slot.value;
             }

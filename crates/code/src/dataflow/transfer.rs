@@ -59,7 +59,9 @@ impl<'a> Transfer<'a> {
             false => Set::NOTHING,
         };
         for &read in &instruction.reads {
-            depends = self.sets.union(depends, state.registers[read.index()].depends);
+            depends = self
+                .sets
+                .union(depends, state.registers[read.index()].depends);
         }
         let mut loaded = None;
         for memory in instruction.memory.iter().filter(|memory| memory.read) {
@@ -466,7 +468,9 @@ impl<'a> Transfer<'a> {
     fn library(&mut self, state: &mut State, library: &Library, read: Set) -> (Value, Set) {
         let mut depends = Set::NOTHING;
         for place in 0..library.arguments {
-            depends = self.sets.union(depends, self.argument(state, place).depends);
+            depends = self
+                .sets
+                .union(depends, self.argument(state, place).depends);
         }
         let value = Value {
             depends,

@@ -136,8 +136,9 @@ fn put_together(functions: &[Function]) -> Table {
             let sources = functions[function].sets.sources(set);
             let sources = sources.map(|(reads, before)| {
                 let reads = reads.iter();
-                let mut reads: Vec<u32> =
-                    reads.map(|site| numbers[function][*site as usize]).collect();
+                let mut reads: Vec<u32> = reads
+                    .map(|site| numbers[function][*site as usize])
+                    .collect();
                 reads.sort_unstable();
                 (reads, before)
             });

@@ -95,7 +95,8 @@ impl Table {
         for node in 0..nodes {
             self.way_starts.push(self.ways.len() as u32 / 2);
             while let Some((&(_, to), passed)) = ways.next_if(|((from, _), _)| *from == node) {
-                self.ways.extend([to, passed.map_or(0, |depends| depends + 1)]);
+                self.ways
+                    .extend([to, passed.map_or(0, |depends| depends + 1)]);
             }
         }
         self.way_starts.push(self.ways.len() as u32 / 2);
@@ -163,7 +164,8 @@ impl Table {
             let (part, behind) = rest.split_at_checked(length.checked_mul(4)?)?;
             rest = behind;
             let numbers = part.chunks_exact(4);
-            let numbers = numbers.map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]));
+            let numbers =
+                numbers.map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]));
             Some(numbers.collect::<Vec<u32>>())
         });
         let mut next = 0;
@@ -194,7 +196,9 @@ impl Table {
         let sets = self.depends_starts.len().saturating_sub(1);
         let below = |list: &[u32], bound: usize| list.iter().all(|n| (*n as usize) < bound);
         let ascending = |list: &[u32], end: usize| {
-            list.first() == Some(&0) && list.is_sorted() && list.last().map(|n| *n as usize) == Some(end)
+            list.first() == Some(&0)
+                && list.is_sorted()
+                && list.last().map(|n| *n as usize) == Some(end)
         };
         let members = self.members.iter().filter(|member| **member != BEFORE);
         self.pcs.is_sorted()
@@ -208,7 +212,10 @@ impl Table {
             && ascending(&self.way_starts, self.ways.len() / 2)
             && ascending(&self.depends_starts, self.members.len())
             && sets >= 2
-            && self.ways.chunks_exact(2).all(|way| (way[0] as usize) < nodes && way[1] as usize <= sets)
+            && self
+                .ways
+                .chunks_exact(2)
+                .all(|way| (way[0] as usize) < nodes && way[1] as usize <= sets)
             && members.copied().all(|member| (member as usize) < sites)
     }
 }

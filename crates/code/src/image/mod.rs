@@ -135,7 +135,10 @@ impl<'a> Image<'a> {
                     relocation.addend() as u64
                 }
                 RelocationTarget::Symbol(index) => {
-                    let Some(symbol) = names.as_ref().and_then(|t| object::ObjectSymbolTable::symbol_by_index(t, index).ok()) else {
+                    let Some(symbol) = names
+                        .as_ref()
+                        .and_then(|t| object::ObjectSymbolTable::symbol_by_index(t, index).ok())
+                    else {
                         continue;
                     };
                     if symbol.address() != 0 {
@@ -186,7 +189,11 @@ impl<'a> Image<'a> {
                     };
                     target.and_then(|target| self.known.get(&target)) == Some(&Callee::Enter)
                 });
-            found.extend(places.into_iter().filter_map(|place| self.function_of(place)));
+            found.extend(
+                places
+                    .into_iter()
+                    .filter_map(|place| self.function_of(place)),
+            );
         }
         self.instrumented = found.into_iter().map(|(start, _)| start).collect();
     }
