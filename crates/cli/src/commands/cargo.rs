@@ -83,7 +83,9 @@ impl Args {
 
     /// What runs each program: cargo splits it at spaces.
     fn runner(&self) -> String {
-        let mut words = vec!["record".to_owned(), "--exit-code-from-program".to_owned()];
+        let mut words = ["record", "--cargo", "--exit-code-from-program"]
+            .map(str::to_owned)
+            .to_vec();
         words.extend(self.quiet.then(|| "--quiet".to_owned()));
         words.extend(self.serial.then(|| "--serial".to_owned()));
         words.extend(self.schedule.arguments());
