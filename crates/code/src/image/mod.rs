@@ -49,7 +49,8 @@ struct Section<'a> {
 impl<'a> Section<'a> {
     fn from(&self, address: u64) -> Option<&'a [u8]> {
         let offset = address.checked_sub(self.address)?;
-        self.bytes.get(usize::try_from(offset).ok()?..)
+        let bytes = self.bytes.get(usize::try_from(offset).ok()?..)?;
+        (!bytes.is_empty()).then_some(bytes)
     }
 }
 
