@@ -96,13 +96,29 @@ impl Program {
         own.next()?.line
     }
 
-    /// All sites of a line.
-    pub fn sites(&self, comment: &str) -> Vec<u64> {
+    /// All sites of a line; there may be none.
+    pub fn sites_if_any(&self, comment: &str) -> Vec<u64> {
         let line = self.line(comment);
         let sites = self.facts.sites();
-        let sites: Vec<u64> = sites.filter(|pc| self.line_of(*pc) == Some(line)).collect();
+        sites.filter(|pc| self.line_of(*pc) == Some(line)).collect()
+    }
+
+    /// All sites of a line.
+    pub fn sites(&self, comment: &str) -> Vec<u64> {
+        let sites = self.sites_if_any(comment);
         assert!(!sites.is_empty(), "{:?}: no site {comment}", self.build);
         sites
+    }
+
+    /// All sites of a function; empty if nothing is known of it.
+    pub fn sites_in(&self, function: &str) -> Vec<u64> {
+        let is_in = |pc: &u64| {
+            let frames = self.binary.frames(pc - 1);
+            frames
+                .last()
+                .is_some_and(|frame| frame.function.as_deref() == Some(function))
+        };
+        self.facts.sites().filter(is_in).collect()
     }
 
     /// The only site of a line.
