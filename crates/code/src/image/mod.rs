@@ -73,6 +73,18 @@ impl<'a> Image<'a> {
         image
     }
 
+    /// One instrumented function, and what the functions that it calls mean.
+    #[cfg(test)]
+    pub fn of_function(address: u64, bytes: &'a [u8], known: &[(u64, Callee)]) -> Image<'a> {
+        Image {
+            code: vec![Section { address, bytes }],
+            functions: BTreeMap::from([(address, address + bytes.len() as u64)]),
+            instrumented: FxHashSet::from_iter([address]),
+            known: known.iter().copied().collect(),
+            ..Image::default()
+        }
+    }
+
     fn sections(&mut self, object: &object::File<'a>) {
         for section in object.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
