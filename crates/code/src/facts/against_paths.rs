@@ -23,10 +23,10 @@ const HOOKS: [(u64, &str); 4] = [
     (0x10_0030, "__tsan_write8"),
 ];
 /// The last one is not kept by calls.
-const REGISTERS: [AsmRegister64; 5] = [rbx, r12, r13, r14, rcx];
-const LOST_BY_CALLS: usize = 4;
-const LOW_BYTES: [AsmRegister8; 5] = [bl, r12b, r13b, r14b, cl];
-const SLOTS: usize = 4;
+const REGISTERS: [AsmRegister64; 3] = [rbx, r12, rcx];
+const LOST_BY_CALLS: usize = 2;
+const LOW_BYTES: [AsmRegister8; 3] = [bl, r12b, cl];
+const SLOTS: usize = 2;
 /// Paths are followed so far, and so many.
 const LONGEST_PATH: usize = 60;
 const MOST_PATHS: usize = 3000;
@@ -170,7 +170,7 @@ struct Shown {
 struct Run {
     place: usize,
     steps: usize,
-    registers: [Taint; 5],
+    registers: [Taint; REGISTERS.len()],
     slots: [Taint; SLOTS],
     last: Point,
     branched: bool,
@@ -197,7 +197,7 @@ impl Paths {
     fn follow(acts: &[Act], sites: &BTreeMap<usize, u64>) -> Paths {
         let mut paths = Paths::default();
         let before = || Taint::from([BEFORE]);
-        let mut registers: [Taint; 5] = std::array::from_fn(|_| before());
+        let mut registers: [Taint; REGISTERS.len()] = std::array::from_fn(|_| before());
         registers[LOST_BY_CALLS] = Taint::from([ANYTHING]);
         let mut open = vec![Run {
             place: 0,
