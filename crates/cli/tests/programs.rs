@@ -47,9 +47,10 @@ fn main() {
 fn cases() -> Vec<(String, Case)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let oracles = read_folder(&top).unwrap_or_else(|error| panic!("{error}"));
+    // What is part of a Cargo package is built by Cargo.
     let programs = oracles
         .iter()
-        .filter(|oracle| oracle.directives.part_of.is_none());
+        .filter(|oracle| oracle.directives.part_of.is_none() && oracle.cargo_target().is_none());
     let compilers = compilers();
     let mut cases = Vec::new();
     for oracle in programs {
