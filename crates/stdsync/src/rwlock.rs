@@ -46,7 +46,7 @@ pub fn read_contended(lock: &RwLock) {
     let mut now = state.load(Relaxed);
     loop {
         if lets_read(now, woken) {
-            match state.compare_exchange_weak(now, now + READER, Acquire, Relaxed) {
+            match take_for_reading(state, now) {
                 Ok(_) => return,
                 Err(other) => now = other,
             }
@@ -77,7 +77,7 @@ pub fn write_contended(lock: &RwLock) {
     let mut others = 0;
     loop {
         if is_free(now) {
-            match state.compare_exchange_weak(now, now | WRITER | others, Acquire, Relaxed) {
+            match take_for_writing(state, now, others) {
                 Ok(_) => return,
                 Err(other) => now = other,
             }
@@ -99,6 +99,17 @@ pub fn write_contended(lock: &RwLock) {
         futex::wait(&lock.writers_called, called, None);
         now = state.load(Relaxed);
     }
+}
+
+/// Takes it for reading, if its state is still `now`. (Readers of a trace know this function and
+/// the next by their names: a change that they make is an acquisition.)
+fn take_for_reading(state: &AtomicU32, now: u32) -> Result<u32, u32> {
+    state.compare_exchange_weak(now, now + READER, Acquire, Relaxed)
+}
+
+/// Takes it for writing, if its state is still `now`.
+fn take_for_writing(state: &AtomicU32, now: u32, others: u32) -> Result<u32, u32> {
+    state.compare_exchange_weak(now, now | WRITER | others, Acquire, Relaxed)
 }
 
 /// Wakes a writer, or all readers, of a lock that became free with the state `now`. Whoever

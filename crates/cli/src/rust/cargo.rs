@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::standard;
 use super::toolchain::TARGET;
 use crate::compiler::{Surroundings, shims};
 use crate::error::{Error, Result};
@@ -189,12 +190,8 @@ fn refuse(args: &[OsString]) -> Result<()> {
 /// built again.
 fn renew(target: &Path) -> Result<()> {
     let stamp = target.join("built-by-deadheat");
-    let now = concat!(
-        env!("CARGO_PKG_VERSION"),
-        " ",
-        env!("DEADHEAT_RUNTIME_HASH"),
-        "\n"
-    );
+    let runtime = env!("DEADHEAT_RUNTIME_HASH");
+    let now = format!("{runtime} {:016x}\n", standard::version());
     if std::fs::read_to_string(&stamp).is_ok_and(|before| before == now) {
         return Ok(());
     }

@@ -190,7 +190,14 @@ impl Standard {
 
 /// What the folder depends on: the compiler, and what is made.
 fn key(toolchain: &Toolchain) -> u64 {
-    let mut text = toolchain.version.full.clone();
+    let text = format!("{}{:x}", toolchain.version.full, version());
+    cache::hash(text.as_ref())
+}
+
+/// Changes with everything that programs are linked with besides the runtime, and with how they
+/// are compiled.
+pub fn version() -> u64 {
+    let mut text = plan::INSTRUMENT.concat();
     for (name, source) in SOURCES {
         text.push_str(name);
         text.push_str(source);
