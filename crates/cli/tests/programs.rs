@@ -1,14 +1,16 @@
 //! Every program of `programs/`, built by the wrapper with each compiler and recorded in each
-//! mode: it behaves as its text says, and its trace is one.
+//! mode: it behaves as its text says, and its trace is one. What belongs to a Cargo package is
+//! built by `cargo deadheat`.
 //!
-//! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`.
+//! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`, or
+//! `rust/zoo/mutex_race/rustc/serial`.
 
 mod support;
 
 use std::path::Path;
 use std::process::Output;
 
-use deadheat_oracle::{Oracle, read_folder};
+use deadheat_oracle::{CargoTarget, Oracle, TargetKind, read_folder};
 use deadheat_trace::file::TraceFile;
 use deadheat_trace::{Step, Steps, verify};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -53,6 +55,10 @@ fn cases() -> Vec<(String, Case)> {
     let compilers = compilers();
     let mut cases = Vec::new();
     for oracle in programs {
+        if let Some(target) = oracle.cargo_target() {
+            cases.extend(cargo_cases(oracle, &target));
+            continue;
+        }
         let name = oracle.path.strip_prefix(&top).unwrap().with_extension("");
         for &compiler in &compilers {
             for (level, mode) in ways(&name, compiler) {
@@ -69,6 +75,25 @@ fn cases() -> Vec<(String, Case)> {
         }
     }
     cases
+}
+
+/// What Cargo can run, in all modes; libraries and tests are no programs.
+fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
+    if !matches!(target.kind, TargetKind::Program | TargetKind::Example) {
+        return Vec::new();
+    }
+    let case = |mode: Mode| {
+        let mode_name = format!("{mode:?}").to_lowercase();
+        let name = format!("rust/{}/{}/rustc/{mode_name}", target.package, target.name);
+        let case = Case {
+            oracle: oracle.clone(),
+            compiler: "rustc",
+            level: "",
+            mode,
+        };
+        (name, case)
+    };
+    [Mode::Parallel, Mode::Serial, Mode::Real].map(case).into()
 }
 
 /// All programs at -O1 in both modes; the papers' and some others also at -O0, at -O2, and with
@@ -89,7 +114,10 @@ fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
 impl Case {
     fn run(&self) -> Result<(), String> {
         let here = Sandbox::new();
-        self.build(&here)?;
+        match self.oracle.cargo_target() {
+            Some(target) => build_with_cargo(&here, &target)?,
+            None => self.build(&here)?,
+        }
         let first = self.record(&here, "trace.dht")?;
         if !self.repeats() {
             return Ok(());
@@ -239,6 +267,23 @@ impl Case {
             false => Err(problems.join("\n")),
         }
     }
+}
+
+/// Builds a program of a Cargo package, all of them in one target folder, and puts a copy in place.
+fn build_with_cargo(here: &Sandbox, target: &CargoTarget) -> Result<(), String> {
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust");
+    let (option, folder) = match target.kind {
+        TargetKind::Example => ("--example", "debug/examples"),
+        _ => ("--bin", "debug"),
+    };
+    let manifest = target.folder.join("Cargo.toml");
+    let mut build = here.deadheat(["cargo", "build", "--quiet", "--locked", "--manifest-path"]);
+    build.arg(manifest).args([option, &target.name]);
+    succeeds(build.env("CARGO_TARGET_DIR", &built))?;
+    let programs = built.join("deadheat/x86_64-unknown-linux-gnu").join(folder);
+    std::fs::copy(programs.join(&target.name), here.path().join("prog"))
+        .map(drop)
+        .map_err(|error| format!("{}: {error}", programs.display()))
 }
 
 fn succeeds(command: &mut std::process::Command) -> Result<(), String> {
