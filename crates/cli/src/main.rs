@@ -18,6 +18,7 @@ mod runtime_files;
 mod rust;
 mod signals;
 mod store;
+mod symbols;
 mod terminal;
 
 use std::ffi::{OsStr, OsString};

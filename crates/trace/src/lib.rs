@@ -13,6 +13,7 @@
 //! # Ok::<(), deadheat_trace::text::ParseError>(())
 //! ```
 
+mod annotate;
 mod cells;
 mod event;
 pub mod file;
@@ -28,6 +29,7 @@ mod trace;
 pub mod verify;
 mod write_error;
 
+pub use annotate::{Annotate, Function, Known};
 pub use deadheat_wire::{Op, Order};
 pub use event::{Event, Step};
 pub use ids::{Addr, EventIndex, LockId, Pc, SyncId, ThreadId};

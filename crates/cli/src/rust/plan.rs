@@ -24,7 +24,7 @@ pub struct Parts<'a> {
 }
 
 /// What makes the compiler instrument every access that the program does, where it does it.
-pub const INSTRUMENT: [&str; 9] = [
+pub const INSTRUMENT: [&str; 10] = [
     "-Zsanitizer=thread",
     "-Zexternal-clangrt",
     "-Cunsafe-allow-abi-mismatch=sanitizer",
@@ -37,6 +37,7 @@ pub const INSTRUMENT: [&str; 9] = [
     "-Cno-vectorize-slp",
     // It would put the standard library's functions where they cannot be replaced.
     "-Clto=off",
+    "-Cprefer-dynamic=no",
     "-Cstrip=none",
 ];
 
@@ -51,9 +52,8 @@ pub fn added(line: &CommandLine, parts: &Parts<'_>) -> Vec<OsString> {
         added.push(joined("-Clink-arg=-Wl,--dynamic-list=", parts.exports));
     }
     if let Some(standard) = parts.standard {
-        added.push(joined("-Zpre-link-arg=", &standard.object));
-        let wraps = standard.symbols.iter();
-        added.extend(wraps.map(|symbol| format!("-Clink-arg=-Wl,--wrap={symbol}").into()));
+        let objects = standard.objects(line.test);
+        added.extend(objects.map(|object| joined("-Zpre-link-arg=", &object)));
     }
     added
 }
@@ -70,10 +70,7 @@ mod tests {
 
     fn added_for(line: &str, links: bool) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let standard = Standard {
-            object: "/r/std.o".into(),
-            symbols: vec!["_Rlock".into()],
-        };
+        let standard = Standard::in_folder("/s");
         let parts = Parts {
             object: Path::new("/r/run.o"),
             exports: Path::new("/r/list"),
@@ -98,15 +95,16 @@ mod tests {
         assert!(
             added.ends_with(
                 "-Zpre-link-arg=/r/run.o -Clink-arg=-Wl,--dynamic-list=/r/list \
-                 -Zpre-link-arg=/r/std.o -Clink-arg=-Wl,--wrap=_Rlock"
+                 -Zpre-link-arg=/s/stdsync.o -Zpre-link-arg=/s/std.o"
             ),
             "{added}"
         );
+        assert!(added_for("a.rs --test", true).ends_with("-Zpre-link-arg=/s/test.o"));
     }
 
     #[test]
     fn shared_libraries_find_it_in_the_program() {
         let added = added_for("a.rs --crate-type cdylib", true);
-        assert!(added.contains("/r/std.o") && !added.contains("/r/run.o"));
+        assert!(added.contains("/s/std.o") && !added.contains("/r/run.o"));
     }
 }

@@ -3,15 +3,19 @@
 //! They are compiled by the user's own compiler, from the sources of `crates/stdsync` that this
 //! executable carries, after that crate's probe has looked whether its library is laid out as
 //! they expect. The result is kept in the cache, one folder per compiler.
+//!
+//! The library calls those functions, too, in code that is not instrumented; there it must go on
+//! calling its own, or half of what it does would be seen. So its object is copied with the
+//! functions under [other names](renamed), which is what its own calls refer to, and linked
+//! instead; and so is the one that runs tests. (The linker's `--wrap` would do for some linkers:
+//! others redirect the library's own calls as well.)
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSymbol, SymbolKind};
-
 use super::plan;
+use super::rlib::{Rlib, renamed};
 use super::toolchain::Toolchain;
 use crate::cache;
 use crate::error::{Error, Result};
@@ -145,16 +149,14 @@ const REPLACEMENTS: [Replacement; 20] = [
     ),
 ];
 
-const OBJECT: &str = "stdsync.o";
-const SYMBOLS: &str = "symbols";
+const OURS: &str = "stdsync.o";
+const LIBRARY: &str = "std.o";
+const TESTS: &str = "test.o";
 
 /// The replaced functions, ready to be linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standard {
-    /// The object that has them.
-    pub object: PathBuf,
-    /// The symbols in whose place they are.
-    pub symbols: Vec<String>,
+    folder: PathBuf,
 }
 
 impl Standard {
@@ -179,12 +181,26 @@ impl Standard {
     }
 
     fn load(folder: &Path) -> Option<Self> {
-        let symbols = std::fs::read_to_string(folder.join(SYMBOLS)).ok()?;
-        let object = folder.join(OBJECT);
-        object.is_file().then(|| Standard {
-            symbols: symbols.lines().map(str::to_owned).collect(),
-            object,
+        let there = |name: &&str| folder.join(name).is_file();
+        [OURS, LIBRARY, TESTS].iter().all(there).then(|| Standard {
+            folder: folder.to_owned(),
         })
+    }
+
+    #[cfg(test)]
+    pub(super) fn in_folder(folder: &str) -> Self {
+        Standard {
+            folder: folder.into(),
+        }
+    }
+
+    /// What a program is linked with, before everything else; `tests` if it is one of tests.
+    pub fn objects(&self, tests: bool) -> impl Iterator<Item = PathBuf> {
+        let names = [Some(OURS), Some(LIBRARY), tests.then_some(TESTS)];
+        names
+            .into_iter()
+            .flatten()
+            .map(|name| self.folder.join(name))
     }
 }
 
@@ -211,16 +227,22 @@ pub fn version() -> u64 {
 
 /// Makes the folder.
 fn make(toolchain: &Toolchain, folder: &Path) -> Result<()> {
-    let written = |path: &Path, text: &str| {
-        std::fs::write(path, text).map_err(|error| cache::not_writable(path, &error))
+    let written = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).map_err(|error| cache::not_writable(&path, &error))
     };
     std::fs::create_dir_all(folder).map_err(|error| cache::not_writable(folder, &error))?;
     for (name, source) in SOURCES {
-        written(&folder.join(name), source)?;
+        written(name, source.as_bytes())?;
     }
-    let found = find(toolchain)?;
-    let exports = folder.join("exports.rs");
-    written(&exports, &exports_for(&found))?;
+    let library = Rlib::find(toolchain, "libstd-")?;
+    let tests = Rlib::find(toolchain, "libtest-")?;
+    let found = find(toolchain, &library.functions()?)?;
+    written("exports.rs", exports_for(&found).as_bytes())?;
+    let symbols: Vec<&str> = found.iter().map(|(_, symbol)| symbol.as_str()).collect();
+    for (rlib, name) in [(&library, LIBRARY), (&tests, TESTS)] {
+        written(name, &rlib.renamed(&symbols)?)?;
+    }
     let offsets = probe(toolchain, folder)?;
 
     let mut compile = Command::new(&toolchain.compiler);
@@ -231,35 +253,20 @@ fn make(toolchain: &Toolchain, folder: &Path) -> Result<()> {
         .arg("-Crelocation-model=pic")
         .args(plan::INSTRUMENT)
         .arg("-o")
-        .arg(folder.join(OBJECT))
+        .arg(folder.join(OURS))
         .arg(folder.join("lib.rs"))
         .envs(offsets)
-        .env("DEADHEAT_STANDARD_EXPORTS", &exports)
+        .env("DEADHEAT_STANDARD_EXPORTS", folder.join("exports.rs"))
         .env("RUSTC_BOOTSTRAP", "1");
-    succeed(toolchain, &mut compile, "compiled for it")?;
-    let symbols: Vec<_> = found.iter().map(|(_, symbol)| symbol.as_str()).collect();
-    written(&folder.join(SYMBOLS), &symbols.join("\n"))
+    succeed(toolchain, &mut compile, "compiled for it")
 }
 
-/// The library's symbols for all functions that are replaced.
-fn find(toolchain: &Toolchain) -> Result<Vec<(&'static Replacement, String)>> {
-    let folder = toolchain.libraries()?;
-    let libraries = folder.read_dir().into_iter().flatten().flatten();
-    let is_library = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with("libstd-") && name.ends_with(".rlib"))
-    };
-    let Some(path) = libraries.map(|entry| entry.path()).find(is_library) else {
-        return Err(
-            Error::not_started(format!("no standard library in {}", folder.display()))
-                .help(format!("rustup target add {}", super::toolchain::TARGET)),
-        );
-    };
-    let unreadable = |error: &dyn std::fmt::Display| {
-        Error::not_started(format!("cannot read {}: {error}", path.display()))
-    };
-    let bytes = std::fs::read(&path).map_err(|error| unreadable(&error))?;
-    let defined = functions(&bytes).map_err(|error| unreadable(&error))?;
+/// The library's symbols for all functions that are replaced; `defined` are its functions by
+/// their paths.
+fn find(
+    toolchain: &Toolchain,
+    defined: &[(String, String)],
+) -> Result<Vec<(&'static Replacement, String)>> {
     let mut found = Vec::new();
     for replacement in &REPLACEMENTS {
         let symbol = defined.iter().find(|(path, _)| path == replacement.path);
@@ -272,48 +279,25 @@ fn find(toolchain: &Toolchain) -> Result<Vec<(&'static Replacement, String)>> {
     Ok(found)
 }
 
-/// The functions that an archive defines, by their paths.
-fn functions(archive: &[u8]) -> Result<Vec<(String, String)>, object::Error> {
-    let mut all = Vec::new();
-    for member in ArchiveFile::parse(archive)?.members() {
-        // Not every member is an object.
-        let Ok(file) = object::File::parse(member?.data(archive)?) else {
-            continue;
-        };
-        for symbol in file.symbols() {
-            if symbol.is_definition() && symbol.is_global() && symbol.kind() == SymbolKind::Text {
-                let name = symbol.name()?;
-                let path = format!("{:#}", rustc_demangle::demangle(name));
-                all.push((path.replace(['<', '>'], ""), name.to_owned()));
-            }
-        }
-    }
-    Ok(all)
-}
-
-/// The functions under the linker's names.
+/// Our functions under the library's names.
 fn exports_for(found: &[(&Replacement, String)]) -> String {
     let mut text = String::from(
         "#[allow(unused_imports)]\nmod exports {\nuse super::*;\n\
          use std::sync::atomic::AtomicU32;\nuse std::thread::Thread;\nuse std::time::Duration;\n",
     );
     for (number, (replacement, symbol)) in found.iter().enumerate() {
-        let code = replacement.code;
-        let body = match code.contains("real") {
-            // The library's own function, which the linker names so.
-            true => code.replace("real", &format!("real{number}")),
-            false => code.to_owned(),
-        };
-        if body != code {
+        let code = replacement.code.replace("real", &format!("real{number}"));
+        if code != replacement.code {
+            let real = renamed(symbol);
             let _ = writeln!(
                 text,
-                "unsafe extern \"Rust\" {{ #[link_name = \"__real_{symbol}\"] \
+                "unsafe extern \"Rust\" {{ #[link_name = \"{real}\"] \
                  safe fn real{number}(object: &u8) -> bool; }}"
             );
         }
         let _ = writeln!(
             text,
-            "#[unsafe(export_name = \"__wrap_{symbol}\")]\npub fn replaced{number}{body}"
+            "#[unsafe(export_name = \"{symbol}\")]\npub fn replaced{number}{code}"
         );
     }
     text.push_str("}\n");
@@ -397,8 +381,8 @@ mod tests {
             (&REPLACEMENTS[13], "_Rwait".to_owned()),
         ];
         let text = exports_for(&found);
-        assert!(text.contains("export_name = \"__wrap__Rlock\")]\npub fn replaced0(word:"));
-        assert!(text.contains("link_name = \"__real__Rwait\"] safe fn real1("));
+        assert!(text.contains("export_name = \"_Rlock\")]\npub fn replaced0(word:"));
+        assert!(text.contains("link_name = \"_Dwait\"] safe fn real1("));
         assert!(text.contains("barrier::wait(barrier, real1)"));
     }
 
