@@ -36,7 +36,7 @@ pub const KERNELS: &[Kernel] = &[
     kernel("quicksort", Language::C, "10"),
     kernel("hashtable", Language::C, "8"),
     kernel("prodcons", Language::C, "10"),
-    kernel("parallel_sum", Language::Rust, "60"),
+    kernel("parallel_sum", Language::Rust, "30"),
     kernel("pipeline", Language::Rust, "20"),
 ];
 

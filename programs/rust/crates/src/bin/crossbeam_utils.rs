@@ -1,12 +1,12 @@
 //! crossbeam's smaller tools: scoped threads that get their scope as an argument, a `Parker`, a
-//! `WaitGroup`, a `Backoff`, a `ShardedLock` and an `AtomicCell`.
+//! `WaitGroup`, a `Backoff` and an `AtomicCell`.
 //
 // NORACE
 // EXPECT-STDOUT: nested sum 6
 // EXPECT-STDOUT: woken with 5
 // EXPECT-STDOUT: group done 3
 use crossbeam::atomic::AtomicCell;
-use crossbeam::sync::{Parker, ShardedLock, WaitGroup};
+use crossbeam::sync::{Parker, WaitGroup};
 use crossbeam::utils::Backoff;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -29,15 +29,15 @@ fn nested(numbers: &[u32]) -> u32 {
 fn woken() -> u32 {
     let parker = Parker::new();
     let unparker = parker.unparker().clone();
-    let value = Arc::new(ShardedLock::new(0));
+    let value = Arc::new(Mutex::new(0));
     let shared = Arc::clone(&value);
     let waker = thread::spawn(move || {
-        *shared.write().unwrap() = 5; // NORACE: value
+        *shared.lock().unwrap() = 5; // NORACE: value
         unparker.unpark();
     });
     parker.park();
     waker.join().unwrap();
-    *value.read().unwrap() // NORACE: value
+    *value.lock().unwrap() // NORACE: value
 }
 
 fn group() -> u32 {

@@ -9,7 +9,7 @@ static mut COUNT: u32 = 0;
 fn main() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2);
     pool.build_global().unwrap();
-    (0..100).into_par_iter().for_each(|_| {
+    (0..40).into_par_iter().for_each(|_| {
         // SAFETY: unsound on purpose.
         unsafe { COUNT += 1 }; // RACE: COUNT with line 14
     });

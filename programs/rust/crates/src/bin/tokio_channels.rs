@@ -2,7 +2,7 @@
 //! oneshot reply to each request, a watch, a short sleep and a time-out.
 //
 // NORACE
-// EXPECT-STDOUT: sum 135
+// EXPECT-STDOUT: sum 30
 // EXPECT-STDOUT: reply 49
 // EXPECT-STDOUT: watched 3
 // EXPECT-STDOUT: timed out: true
@@ -16,7 +16,7 @@ async fn many_to_one() -> u32 {
     for _ in 0..3 {
         let sender = sender.clone();
         tokio::spawn(async move {
-            for i in 0..10 {
+            for i in 0..5 {
                 sender.send(Box::new(i)).await.unwrap(); // NORACE: message
             }
         });

@@ -2,8 +2,8 @@
 //! await, blocking work on threads of its own, and a task that is aborted.
 //
 // NORACE
-// EXPECT-STDOUT: total 40
-// EXPECT-STDOUT: blocking 499500
+// EXPECT-STDOUT: total 15
+// EXPECT-STDOUT: blocking 4950
 // EXPECT-STDOUT: aborted: true
 use std::sync::Arc;
 use tokio::runtime::Builder;
@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio::task;
 
 async fn add(total: Arc<Mutex<u32>>) {
-    for _ in 0..10 {
+    for _ in 0..5 {
         let mut total = total.lock().await;
         let before = *total; // NORACE: total
         task::yield_now().await;
@@ -21,13 +21,13 @@ async fn add(total: Arc<Mutex<u32>>) {
 
 async fn run() {
     let total = Arc::new(Mutex::new(0));
-    let tasks = [(); 4].map(|()| tokio::spawn(add(Arc::clone(&total))));
+    let tasks = [(); 3].map(|()| tokio::spawn(add(Arc::clone(&total))));
     for task in tasks {
         task.await.unwrap();
     }
     println!("total {}", total.lock().await);
 
-    let numbers: Vec<u32> = (0..1000).collect();
+    let numbers: Vec<u32> = (0..100).collect();
     let blocking = task::spawn_blocking(move || numbers.iter().sum::<u32>());
     println!("blocking {}", blocking.await.unwrap());
 

@@ -1,7 +1,7 @@
 //! Threads share a value by `Arc` and drop their shares in any order. The last one destroys it: its
 //! destructor may touch what the others used, because dropping a share releases and the last drop
-//! acquires. That acquire is a fence, of which stock ThreadSanitizer knows nothing, so std has a
-//! special case for it.
+//! acquires. That acquire is a fence, which stock ThreadSanitizer does not follow: a false alarm
+//! there.
 //
 // NORACE
 // EXPECT-STDOUT: destroyed 1 times with 40

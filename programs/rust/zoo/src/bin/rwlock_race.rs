@@ -14,9 +14,11 @@ unsafe impl Sync for Value {}
 static VALUE: RwLock<Value> = RwLock::new(Value(UnsafeCell::new(0)));
 
 fn change() {
-    let value = VALUE.read().unwrap();
-    // SAFETY: unsound on purpose.
-    unsafe { *value.0.get() += 1 }; // RACE: VALUE with line 19
+    for _ in 0..5 {
+        let value = VALUE.read().unwrap();
+        // SAFETY: unsound on purpose.
+        unsafe { *value.0.get() += 1 }; // RACE: VALUE with line 20
+    }
 }
 
 fn main() {
