@@ -251,6 +251,10 @@ fn make(toolchain: &Toolchain, folder: &Path) -> Result<()> {
         .args(["--edition=2024", "--emit=obj", "--cap-lints=allow"])
         .args(["--cfg=deadheat_linked", "-Copt-level=2", "-Cdebuginfo=1"])
         .arg("-Crelocation-model=pic")
+        .arg(format!(
+            "--remap-path-prefix={}=deadheat/stdsync",
+            folder.display()
+        ))
         .args(plan::INSTRUMENT)
         .arg("-o")
         .arg(folder.join(OURS))
