@@ -1,5 +1,5 @@
-//! A parallel loop as rayon's, by hand: scoped threads take chunks of a slice by an atomic counter,
-//! map each element, write it back, and add what they found to a total under a mutex.
+//! A parallel sum as rayon's, by hand: scoped threads take chunks of a slice by an atomic counter,
+//! map and add the elements, and add what they found to a total under a mutex.
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,9 +15,9 @@ fn scramble(number: u64) -> u64 {
     number ^ (number << 17)
 }
 
-/// Scrambles all numbers of the slice, each chunk by whoever takes it, and adds them up.
-fn pass(numbers: &mut [u64]) -> u64 {
-    let chunks: Vec<Mutex<&mut [u64]>> = numbers.chunks_mut(CHUNK).map(Mutex::new).collect();
+/// Adds up all numbers of the slice, scrambled, each chunk by whoever takes it.
+fn pass(numbers: &[u64]) -> u64 {
+    let chunks: Vec<&[u64]> = numbers.chunks(CHUNK).collect();
     let next = AtomicUsize::new(0);
     let total = Mutex::new(0u64);
     thread::scope(|scope| {
@@ -25,9 +25,8 @@ fn pass(numbers: &mut [u64]) -> u64 {
             scope.spawn(|| {
                 while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut sum = 0u64;
-                    for number in chunk.lock().unwrap().iter_mut() {
-                        *number = scramble(*number);
-                        sum = sum.wrapping_add(*number);
+                    for number in chunk.iter() {
+                        sum = sum.wrapping_add(scramble(*number));
                     }
                     let mut total = total.lock().unwrap();
                     *total = total.wrapping_add(sum);
@@ -43,10 +42,10 @@ fn main() {
         .nth(1)
         .and_then(|text| text.parse().ok())
         .unwrap_or(1);
-    let mut numbers: Vec<u64> = (1..=LENGTH as u64).collect();
+    let numbers: Vec<u64> = (1..=LENGTH as u64).collect();
     let mut sum = 0u64;
     for _ in 0..rounds * 10 {
-        sum = sum.wrapping_add(pass(&mut numbers));
+        sum = sum.wrapping_add(pass(&numbers));
     }
     println!("{sum}");
 }

@@ -37,6 +37,7 @@ pub const KERNELS: &[Kernel] = &[
     kernel("hashtable", Language::C, "8"),
     kernel("prodcons", Language::C, "10"),
     kernel("parallel_sum", Language::Rust, "30"),
+    kernel("parallel_map", Language::Rust, "30"),
     kernel("pipeline", Language::Rust, "20"),
 ];
 
