@@ -91,7 +91,7 @@ unsafe extern "C" fn arc4random_buf(place: usize, length: usize) {
 unsafe extern "C" fn arc4random_uniform(bound: u32) -> u32 {
     match is_seeded() {
         // The high bits of a product are spread evenly, but for less than one in four billion.
-        true => ((draw() >> 32) * u64::from(bound) >> 32) as u32,
+        true => (((draw() >> 32) * u64::from(bound)) >> 32) as u32,
         false => unsafe { real::arc4random_uniform(bound) },
     }
 }
