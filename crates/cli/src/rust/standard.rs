@@ -373,6 +373,7 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         let mut carried = SOURCES.map(|(name, _)| name.to_owned());
+        there.retain(|name| name != "tests.rs");
         there.sort();
         carried.sort();
         assert_eq!(there, carried);
