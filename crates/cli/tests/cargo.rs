@@ -193,6 +193,34 @@ fn tests_of_all_kinds_are_recorded() {
 }
 
 #[test]
+fn tests_of_macros_run_unrecorded() {
+    let here = Sandbox::new();
+    here.file(
+        "Cargo.toml",
+        "[package]\nname = \"macros\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+         [lib]\nproc-macro = true\n",
+    );
+    here.file(
+        "src/lib.rs",
+        "use proc_macro::TokenStream;\n\
+         #[proc_macro]\npub fn seven(_: TokenStream) -> TokenStream { \"7\".parse().unwrap() }\n\
+         #[test]\nfn works() {}\n",
+    );
+    here.file(
+        "tests/used.rs",
+        "#[test]\nfn used() { assert_eq!(macros::seven!(), 7); }\n",
+    );
+    let output = succeed(&mut cargo_deadheat(&here, &["test"]));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        told.matches("test result: ok. 1 passed").count(),
+        2,
+        "{told}"
+    );
+    assert_eq!(recordings(&here), 1, "the test that uses the macro");
+}
+
+#[test]
 fn a_test_that_fails_is_recorded_and_fails() {
     let here = Sandbox::new();
     here.file(
