@@ -22,6 +22,8 @@ pub struct Symbols {
     binaries: Binaries,
     facts: Files,
     walks: HashMap<ThreadId, Walk>,
+    /// Where each thread's functions were called from.
+    calls: HashMap<ThreadId, Vec<Pc>>,
     here: Option<PathBuf>,
     last: Last,
 }
@@ -57,6 +59,7 @@ impl Symbols {
                 folder: cache::folder("facts").ok(),
             },
             walks: HashMap::new(),
+            calls: HashMap::new(),
             here: std::env::current_dir().ok(),
             last: Last::default(),
         }
@@ -71,6 +74,13 @@ impl Symbols {
     /// out, so that nothing can be said of branches.
     fn follow(&mut self, step: &Step, tables: &Tables, mode: Mode) {
         let event = &step.event;
+        let calls = self.calls.entry(event.thread()).or_default();
+        match event.op() {
+            Op::Enter => calls.push(event.pc()),
+            Op::Leave => drop(calls.pop()),
+            Op::Lost => calls.clear(),
+            _ => {}
+        }
         let place = self.place(event.pc(), tables);
         let walk = self.walks.entry(event.thread()).or_default();
         let (passed, address) = match event.op() {
@@ -130,9 +140,37 @@ impl Symbols {
         Some(inside.unwrap_or(file).to_owned())
     }
 
-    fn line(&self, frames: &[Frame]) -> Option<String> {
-        let frame = frames.first()?;
+    /// The innermost line that is the program's own.
+    fn own_line(&self, frames: &[Frame]) -> Option<String> {
+        let mut own = frames.iter().filter(|frame| !is_foreign(frame));
+        own.find_map(|frame| self.line(frame))
+    }
+
+    fn line(&self, frame: &Frame) -> Option<String> {
         Some(format!("{}:{}", self.file(frame)?, frame.line?))
+    }
+
+    /// Where an event is, for people: if it is in a library that comes with the compiler, where
+    /// the program's own code called that; if that is not known, where it is in the library.
+    fn location(&self, event: &Event) -> Option<String> {
+        let frames = self.frames(event);
+        let calls = self.calls.get(&event.thread());
+        let callers = calls
+            .into_iter()
+            .flatten()
+            .rev()
+            .map(|pc| self.binaries.frames(*pc));
+        let outer = || {
+            callers
+                .into_iter()
+                .find_map(|frames| self.own_line(&frames))
+        };
+        let innermost = || frames.first().and_then(|frame| self.line(frame));
+        match frames.iter().all(is_foreign) {
+            false => self.own_line(&frames).or_else(innermost),
+            true if frames.is_empty() => None,
+            true => outer().or_else(innermost),
+        }
     }
 
     /// What something depends on, for people.
@@ -145,7 +183,10 @@ impl Symbols {
         let place = |address: &u64| {
             let file = self.last.pc.and_then(|pc| self.binaries.find(pc));
             let frames = file.map(|(binary, _)| binary.frames(address - 1));
-            let line = frames.and_then(|frames| self.line(&frames));
+            let line = frames.and_then(|frames| {
+                let innermost = || frames.first().and_then(|frame| self.line(frame));
+                self.own_line(&frames).or_else(innermost)
+            });
             line.unwrap_or_else(|| format!("{address:#x}"))
         };
         let mut names: Vec<String> = sources.reads.iter().map(place).collect();
@@ -153,6 +194,13 @@ impl Symbols {
         names.extend(sources.before.then(|| "before".to_owned()));
         names
     }
+}
+
+/// Whether a function's source came with the compiler, or with Deadheat.
+fn is_foreign(frame: &Frame) -> bool {
+    let ours = ["deadheat/crates/runtime/", "deadheat/stdsync/"];
+    let file = frame.file.as_deref().unwrap_or_default();
+    file.starts_with("/rustc/") || ours.iter().any(|folder| file.starts_with(folder))
 }
 
 /// The same symbols for those who read and those who write.
@@ -173,8 +221,7 @@ impl Shared {
 
 impl Annotate for Shared {
     fn location(&mut self, event: &Event, _tables: &Tables) -> Option<String> {
-        let symbols = self.0.borrow();
-        symbols.line(&symbols.frames(event))
+        self.0.borrow().location(event)
     }
 
     fn functions(&mut self, event: &Event, _tables: &Tables) -> Vec<Function> {
