@@ -24,8 +24,18 @@ pub struct Symbols {
     walks: HashMap<ThreadId, Walk>,
     /// Where each thread's functions were called from.
     calls: HashMap<ThreadId, Vec<Pc>>,
+    lines: HashMap<(Pc, bool), Lines>,
     here: Option<PathBuf>,
     last: Last,
+}
+
+/// The lines of a place.
+#[derive(Clone)]
+struct Lines {
+    /// The innermost that is the program's own.
+    own: Option<Rc<str>>,
+    /// The innermost.
+    innermost: Option<Rc<str>>,
 }
 
 /// What is known of the step that was read last.
@@ -60,6 +70,7 @@ impl Symbols {
             },
             walks: HashMap::new(),
             calls: HashMap::new(),
+            lines: HashMap::new(),
             here: std::env::current_dir().ok(),
             last: Last::default(),
         }
@@ -123,8 +134,7 @@ impl Symbols {
         Some(Place { module, address })
     }
 
-    fn frames(&self, event: &Event) -> Vec<Frame> {
-        let (pc, at_function) = (event.pc(), event.op() == Op::Begin);
+    fn frames(&self, pc: Pc, at_function: bool) -> Vec<Frame> {
         match self.binaries.find(pc) {
             // A thread begins at a function; other pcs are where calls return to.
             Some((binary, address)) if at_function => binary.frames(address),
@@ -140,37 +150,38 @@ impl Symbols {
         Some(inside.unwrap_or(file).to_owned())
     }
 
-    /// The innermost line that is the program's own.
-    fn own_line(&self, frames: &[Frame]) -> Option<String> {
-        let mut own = frames.iter().filter(|frame| !is_foreign(frame));
-        own.find_map(|frame| self.line(frame))
-    }
-
     fn line(&self, frame: &Frame) -> Option<String> {
         Some(format!("{}:{}", self.file(frame)?, frame.line?))
     }
 
     /// Where an event is, for people: if it is in a library that comes with the compiler, where
     /// the program's own code called that; if that is not known, where it is in the library.
-    fn location(&self, event: &Event) -> Option<String> {
-        let frames = self.frames(event);
-        let calls = self.calls.get(&event.thread());
-        let callers = calls
-            .into_iter()
-            .flatten()
-            .rev()
-            .map(|pc| self.binaries.frames(*pc));
-        let outer = || {
-            callers
-                .into_iter()
-                .find_map(|frames| self.own_line(&frames))
-        };
-        let innermost = || frames.first().and_then(|frame| self.line(frame));
-        match frames.iter().all(is_foreign) {
-            false => self.own_line(&frames).or_else(innermost),
-            true if frames.is_empty() => None,
-            true => outer().or_else(innermost),
+    fn location(&mut self, event: &Event) -> Option<Rc<str>> {
+        let at_function = event.op() == Op::Begin;
+        let here = self.lines(event.pc(), at_function);
+        if here.own.is_some() || here.innermost.is_none() {
+            return here.own.or(here.innermost);
         }
+        let calls = self.calls.remove(&event.thread()).unwrap_or_default();
+        let outer = calls.iter().rev().find_map(|pc| self.lines(*pc, false).own);
+        self.calls.insert(event.thread(), calls);
+        outer.or(here.innermost)
+    }
+
+    /// The lines of a place, looked up once.
+    fn lines(&mut self, pc: Pc, at_function: bool) -> Lines {
+        if let Some(lines) = self.lines.get(&(pc, at_function)) {
+            return lines.clone();
+        }
+        let frames = self.frames(pc, at_function);
+        let line = |frame: &Frame| self.line(frame).map(Rc::from);
+        let mut own = frames.iter().filter(|frame| !is_foreign(frame));
+        let lines = Lines {
+            own: own.find_map(line),
+            innermost: frames.first().and_then(line),
+        };
+        self.lines.insert((pc, at_function), lines.clone());
+        lines
     }
 
     /// What something depends on, for people.
@@ -184,8 +195,9 @@ impl Symbols {
             let file = self.last.pc.and_then(|pc| self.binaries.find(pc));
             let frames = file.map(|(binary, _)| binary.frames(address - 1));
             let line = frames.and_then(|frames| {
-                let innermost = || frames.first().and_then(|frame| self.line(frame));
-                self.own_line(&frames).or_else(innermost)
+                let mut own = frames.iter().filter(|frame| !is_foreign(frame));
+                let frame = own.next().or(frames.first())?;
+                self.line(frame)
             });
             line.unwrap_or_else(|| format!("{address:#x}"))
         };
@@ -221,12 +233,15 @@ impl Shared {
 
 impl Annotate for Shared {
     fn location(&mut self, event: &Event, _tables: &Tables) -> Option<String> {
-        self.0.borrow().location(event)
+        self.0
+            .borrow_mut()
+            .location(event)
+            .map(|line| line.to_string())
     }
 
     fn functions(&mut self, event: &Event, _tables: &Tables) -> Vec<Function> {
         let symbols = self.0.borrow();
-        let frames = symbols.frames(event);
+        let frames = symbols.frames(event.pc(), event.op() == Op::Begin);
         let function = |frame: &Frame| Function {
             function: frame.function.as_deref().map(str::to_owned),
             file: symbols.file(frame),
