@@ -193,6 +193,25 @@ fn tests_of_all_kinds_are_recorded() {
 }
 
 #[test]
+fn a_tool_before_the_compiler_stays_there() {
+    let here = Sandbox::new();
+    counter(&here, ".");
+    let script = "#!/bin/sh\necho \"$*\" >> calls\nexec \"$@\"\n";
+    let tool = here.script("tool", script);
+    let mut build = cargo_deadheat(&here, &["build"]);
+    succeed(build.env("RUSTC_WRAPPER", &tool));
+    let calls = std::fs::read_to_string(here.path().join("calls")).unwrap();
+    let instrumented = calls
+        .lines()
+        .filter(|call| call.contains("-Zsanitizer=thread"));
+    assert_eq!(instrumented.count(), 1, "{calls}");
+    assert!(
+        calls.lines().any(|call| !call.contains("-Zsanitizer")),
+        "{calls}"
+    );
+}
+
+#[test]
 fn tests_of_macros_run_unrecorded() {
     let here = Sandbox::new();
     here.file(
