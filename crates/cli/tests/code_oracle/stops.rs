@@ -1,0 +1,105 @@
+//! A thread's way through the code: the places where it made events, and the basic blocks that
+//! it entered in between, as the compiler's coverage announced them.
+
+use std::collections::BTreeMap;
+
+use deadheat_trace::{Op, Pc, ThreadId};
+
+use super::recording::Recording;
+
+/// What a thread did at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// One call of a hook or an intercepted function: one event or several.
+    Call,
+    /// Entered a function.
+    Enter,
+    /// Left it.
+    Leave,
+}
+
+/// A place where a thread made events.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// What it did there.
+    pub kind: Kind,
+    /// Where; of [`Kind::Enter`] and [`Kind::Leave`]: the call in the caller.
+    pub pc: Pc,
+    /// The first of its steps in the trace.
+    pub step: usize,
+    /// The blocks that were entered since the stop before.
+    pub blocks: Vec<Pc>,
+}
+
+/// The stops of each thread, and the steps that are left for the thread's [`Walk`] when the
+/// announcements of blocks are taken out.
+///
+/// `announced_outside`: a function's first block announces itself before the function says that
+/// it was entered, as in programs by rustc.
+///
+/// [`Walk`]: deadheat_code::Walk
+pub fn stops(recording: &Recording, announced_outside: bool) -> Vec<(ThreadId, Vec<Stop>)> {
+    let mut threads: BTreeMap<ThreadId, (Vec<Stop>, Vec<Pc>)> = BTreeMap::new();
+    for (index, step) in recording.trace.steps.iter().enumerate() {
+        let event = &step.event;
+        let (stops, blocks) = threads.entry(event.thread()).or_default();
+        if recording.is_marker(event) {
+            blocks.push(event.pc());
+            continue;
+        }
+        let kind = match event.op() {
+            Op::Enter => Kind::Enter,
+            Op::Leave => Kind::Leave,
+            _ => Kind::Call,
+        };
+        let same_call = |last: &Stop| kind == Kind::Call && last.kind == kind && last.pc == event.pc();
+        if blocks.is_empty() && stops.last().is_some_and(same_call) {
+            continue;
+        }
+        stops.push(Stop {
+            kind,
+            pc: event.pc(),
+            step: index,
+            blocks: std::mem::take(blocks),
+        });
+    }
+    let mut threads: Vec<_> = threads
+        .into_iter()
+        .map(|(thread, (stops, _))| (thread, stops))
+        .collect();
+    if announced_outside {
+        let first = first_blocks(recording);
+        for (_, stops) in &mut threads {
+            move_inside(stops, |block| {
+                let function = recording.function_of(block);
+                function.is_some_and(|function| first.get(&function) == Some(&block))
+            });
+        }
+    }
+    threads
+}
+
+/// Of each function the block with the lowest address: compilers put the first one there.
+fn first_blocks(recording: &Recording) -> BTreeMap<u64, Pc> {
+    let mut first = BTreeMap::new();
+    for step in &recording.trace.steps {
+        if recording.is_marker(&step.event)
+            && let Some(function) = recording.function_of(step.event.pc())
+        {
+            let lowest = first.entry(function).or_insert(step.event.pc());
+            *lowest = step.event.pc().min(*lowest);
+        }
+    }
+    first
+}
+
+/// Moves a function's first block behind the function's entry.
+fn move_inside(stops: &mut [Stop], is_first: impl Fn(Pc) -> bool) {
+    for at in 0..stops.len().saturating_sub(1) {
+        if stops[at].kind == Kind::Enter && stops[at].blocks.last().is_some_and(|&pc| is_first(pc))
+            && let Some(block) = stops[at].blocks.pop()
+        {
+            stops[at + 1].blocks.insert(0, block);
+        }
+    }
+}
