@@ -1,0 +1,97 @@
+//! A program or library: its file, its build id, and the places in its source.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use memmap2::Mmap;
+use object::{Architecture, Object, ObjectKind};
+
+use crate::Error;
+use crate::frames::{Frame, Frames};
+
+/// An ELF file for x86-64, mapped into memory.
+///
+/// Addresses are addresses in the file: those of symbols and sections, before a loader moves
+/// them.
+pub struct Binary {
+    path: PathBuf,
+    data: Mmap,
+    build_id: Vec<u8>,
+    frames: OnceLock<Mutex<Frames>>,
+}
+
+impl Binary {
+    /// Opens a program or library. Debug information is not looked at before it is needed.
+    ///
+    /// ```no_run
+    /// let binary = deadheat_code::Binary::open("/usr/bin/true".as_ref())?;
+    /// for frame in binary.frames(0x1234) {
+    ///     println!("{frame}");
+    /// }
+    /// # Ok::<(), deadheat_code::Error>(())
+    /// ```
+    pub fn open(path: &Path) -> Result<Binary, Error> {
+        let unreadable = |source| Error::Unreadable {
+            path: path.to_owned(),
+            source,
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        // SAFETY: a map of a file changes when others write to the file. Compilers and linkers
+        // replace programs rather than write into them, and the kernel refuses writes to those
+        // that run; should it happen all the same, everything here treats the bytes as input
+        // that may be malformed.
+        let data = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
+        let malformed = |error: object::Error| Error::Malformed {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        let object = object::File::parse(&*data).map_err(malformed)?;
+        if object.architecture() != Architecture::X86_64 || object.kind() == ObjectKind::Unknown {
+            return Err(Error::OtherMachine {
+                path: path.to_owned(),
+                machine: format!("{:?}", object.architecture()),
+            });
+        }
+        let build_id = object.build_id().ok().flatten().unwrap_or_default();
+        let build_id = build_id.to_owned();
+        Ok(Binary {
+            path: path.to_owned(),
+            data,
+            build_id,
+            frames: OnceLock::new(),
+        })
+    }
+
+    /// Where it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The linker's build id, if there is one.
+    pub fn build_id(&self) -> Option<&[u8]> {
+        (!self.build_id.is_empty()).then_some(&*self.build_id)
+    }
+
+    /// The file's contents.
+    pub(crate) fn data(&self) -> &[u8] {
+        &self.data
+    }
+
+    /// The place of an address, innermost function first: the functions that were inlined there,
+    /// then the one that they were inlined into. Empty if nothing is known.
+    ///
+    /// The program counters of events are return addresses; their place is that of
+    /// `address - 1`.
+    pub fn frames(&self, address: u64) -> Vec<Frame> {
+        let frames = self.frames.get_or_init(|| Mutex::new(Frames::of(self)));
+        let mut frames = frames.lock().unwrap_or_else(PoisonError::into_inner);
+        frames.at(address)
+    }
+}
+
+impl std::fmt::Debug for Binary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Binary").field("path", &self.path).finish()
+    }
+}

@@ -1,0 +1,20 @@
+//! Facts from a program's machine code, for those who look at its traces: functions and lines of
+//! addresses ([`Binary::frames`]), whether branches lie between two events and what they depend
+//! on ([`Facts::between`]), and what the address of an access depends on ([`Facts::address`]).
+//!
+//! Addresses go in, facts come out: nothing here knows a trace. What is not understood depends on
+//! everything.
+
+mod binary;
+mod depends;
+mod error;
+mod facts;
+mod frames;
+mod walk;
+
+pub use binary::Binary;
+pub use depends::{Depends, Passed, Point, Sources};
+pub use error::Error;
+pub use facts::Facts;
+pub use frames::Frame;
+pub use walk::{Modules, Place, Walk};
