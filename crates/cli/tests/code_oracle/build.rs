@@ -83,6 +83,13 @@ impl Toolchain {
         program
     }
 
+    /// Compiles a shared library of one C file, without anything extra.
+    pub fn build_library(self, here: &Sandbox, source: &Path, output: &str, args: &[&str]) {
+        let mut command = self.wrapper(here, &[source], Extra::None);
+        command.args(["-shared", "-fPIC"]).arg(source).args(args);
+        succeed(command.args(["-o", output]));
+    }
+
     fn wrapper(self, here: &Sandbox, sources: &[&Path], extra: Extra) -> std::process::Command {
         let is_cpp = sources
             .iter()
