@@ -103,9 +103,7 @@ impl Toolchain {
         command.arg(format!("-O{}", self.level));
         match (extra, self.compiler) {
             (Extra::Markers, "gcc") => command.arg("-fsanitize-coverage=trace-pc"),
-            (Extra::Markers, _) => {
-                command.arg("-fsanitize-coverage=bb,no-prune,trace-pc-guard")
-            }
+            (Extra::Markers, _) => command.arg("-fsanitize-coverage=bb,no-prune,trace-pc-guard"),
             _ => &mut command,
         };
         command
@@ -119,7 +117,11 @@ impl Toolchain {
             .args(["--edition", "2021", "--target", "x86_64-unknown-linux-gnu"])
             .args(["-g", "--crate-name", "program"])
             .arg(format!("-Copt-level={}", self.level))
-            .args(["-Zsanitizer=thread", "-Zexternal-clangrt", "-Zshare-generics=n"])
+            .args([
+                "-Zsanitizer=thread",
+                "-Zexternal-clangrt",
+                "-Zshare-generics=n",
+            ])
             .arg("-Cunsafe-allow-abi-mismatch=sanitizer")
             .arg("-Cllvm-args=-tsan-instrument-read-before-write")
             .args(["-Cno-vectorize-loops", "-Cno-vectorize-slp"])

@@ -186,7 +186,14 @@ impl Dialect {
     }
 
     /// A pointer to one of two places; `to` gets what is there, then `value` is put there.
-    pub fn pointer(self, name: &str, condition: &str, index: &str, to: &str, value: &str) -> String {
+    pub fn pointer(
+        self,
+        name: &str,
+        condition: &str,
+        index: &str,
+        to: &str,
+        value: &str,
+    ) -> String {
         if self.is_rust() {
             format!(
                 "{{ let {name}: *mut u32 = if {condition} {{ &raw mut G1 }} else {{ \
@@ -213,7 +220,9 @@ impl Dialect {
     pub fn caught(self, to: &str, call: &str) -> String {
         match self.0 {
             Language::C => format!("{to} = {call};"),
-            Language::Cpp => format!("try {{ {to} = {call}; }} catch (u32 thrown) {{ {to} = thrown; }}"),
+            Language::Cpp => {
+                format!("try {{ {to} = {call}; }} catch (u32 thrown) {{ {to} = thrown; }}")
+            }
             Language::Rust => format!("{to} = caught(|| unsafe {{ {call} }});"),
         }
     }

@@ -5,8 +5,8 @@
 //! has a depth, indices are masked. Its argument decides what the globals hold at first, so that
 //! runs take different ways. Values are 32 bits, unsigned.
 
-use super::dice::Dice;
 use super::dialect::{Dialect, Language};
+use super::dice::Dice;
 
 /// How deep statements are nested.
 const DEPTH: u32 = 3;
@@ -282,9 +282,7 @@ impl Generator {
         let name = self.name('p');
         let (condition, index, value) = (self.condition(1), self.value(1), self.value(1));
         let to = self.local();
-        let text = self
-            .dialect
-            .pointer(&name, &condition, &index, &to, &value);
+        let text = self.dialect.pointer(&name, &condition, &index, &to, &value);
         self.line(&text);
     }
 
@@ -302,7 +300,9 @@ impl Generator {
         }
         match self.dice.below(10) {
             0..=4 => {
-                let operator = self.dice.one_of(&['+', '-', '*', '&', '|', '^', '/', '%', '<', '>']);
+                let operator = self
+                    .dice
+                    .one_of(&['+', '-', '*', '&', '|', '^', '/', '%', '<', '>']);
                 let (left, right) = (self.value(levels - 1), self.value(levels - 1));
                 self.dialect.binary(operator, &left, &right)
             }
@@ -344,11 +344,21 @@ impl Generator {
             2 => {
                 let value = self.value(1);
                 let bit = self.dice.one_of(&[1, 2, 3, 5]);
-                let masked = self.dialect.binary('&', &value, &self.dialect.constant(bit));
+                let masked = self
+                    .dialect
+                    .binary('&', &value, &self.dialect.constant(bit));
                 format!("{masked} != 0")
             }
-            3 => format!("({}) && ({})", self.condition(levels - 1), self.condition(0)),
-            4 => format!("({}) || ({})", self.condition(levels - 1), self.condition(0)),
+            3 => format!(
+                "({}) && ({})",
+                self.condition(levels - 1),
+                self.condition(0)
+            ),
+            4 => format!(
+                "({}) || ({})",
+                self.condition(levels - 1),
+                self.condition(0)
+            ),
             _ => {
                 let (value, operator) = (self.value(0), self.dice.one_of(&["<", ">="]));
                 self.dialect.real_comparison(&value, operator)

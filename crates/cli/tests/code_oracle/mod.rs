@@ -4,6 +4,8 @@
 #![allow(dead_code)] // each test uses its part
 
 pub mod build;
+pub mod case;
+pub mod compare;
 pub mod dialect;
 pub mod dice;
 pub mod generate;

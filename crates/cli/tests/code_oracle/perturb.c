@@ -3,7 +3,7 @@
  * ORACLE_READ=n and ORACLE_MASK=m: the n-th read of the run finds its memory changed by m. The
  * memory is put back at the thread's next hook, before anybody else can write there. Before each
  * read the trace has a read of oracle_marker[0], or of oracle_marker[1] for the one that is changed.
- * A program that does not end by itself is ended after ORACLE_HOOKS hooks or by the kernel. */
+ * A program that does not end by itself is ended after so many hooks or by the kernel. */
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -11,7 +11,7 @@
 
 unsigned char oracle_marker[2];
 
-static unsigned long reads, hooks, wanted = -1ul, mask, most_hooks = 1000000;
+static unsigned long reads, hooks, wanted = -1ul, mask, most_hooks = 200000;
 
 static __thread struct {
     volatile unsigned char *place;

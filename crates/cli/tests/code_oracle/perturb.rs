@@ -11,7 +11,11 @@ pub const SOURCE: &str = include_str!("perturb.c");
 fn names() -> impl Iterator<Item = &'static str> {
     ["READ(", "ATOMIC_READ(", "OTHER("]
         .into_iter()
-        .flat_map(|start| SOURCE.lines().filter_map(move |line| line.strip_prefix(start)))
+        .flat_map(|start| {
+            SOURCE
+                .lines()
+                .filter_map(move |line| line.strip_prefix(start))
+        })
         .filter_map(|line| line.split([',', ')']).next())
 }
 

@@ -47,7 +47,8 @@ impl Program {
         (address <= end).then_some(start)
     }
 
-    /// Records it with these arguments and this environment.
+    /// Records it with these arguments and this environment; with an environment of its own it
+    /// may hang, and is stopped soon.
     ///
     /// # Errors
     /// There is no trace.
@@ -57,9 +58,10 @@ impl Program {
         args: &[&str],
         environment: &[(&str, String)],
     ) -> Result<Recording, String> {
+        let seconds = if environment.is_empty() { "20" } else { "3" };
         let mut command = here.command("timeout");
         command
-            .args(["-k", "2", "20", DEADHEAT, "record", "--quiet"])
+            .args(["-k", "1", seconds, DEADHEAT, "record", "--quiet"])
             .args(["--seed", "1", "-o", "oracle.dht", "--"])
             .arg(&self.path)
             .args(args)

@@ -52,7 +52,8 @@ pub fn stops(recording: &Recording, announced_outside: bool) -> Vec<(ThreadId, V
             Op::Leave => Kind::Leave,
             _ => Kind::Call,
         };
-        let same_call = |last: &Stop| kind == Kind::Call && last.kind == kind && last.pc == event.pc();
+        let same_call =
+            |last: &Stop| kind == Kind::Call && last.kind == kind && last.pc == event.pc();
         if blocks.is_empty() && stops.last().is_some_and(same_call) {
             continue;
         }
@@ -96,7 +97,8 @@ fn first_blocks(recording: &Recording) -> BTreeMap<u64, Pc> {
 /// Moves a function's first block behind the function's entry.
 fn move_inside(stops: &mut [Stop], is_first: impl Fn(Pc) -> bool) {
     for at in 0..stops.len().saturating_sub(1) {
-        if stops[at].kind == Kind::Enter && stops[at].blocks.last().is_some_and(|&pc| is_first(pc))
+        if stops[at].kind == Kind::Enter
+            && stops[at].blocks.last().is_some_and(|&pc| is_first(pc))
             && let Some(block) = stops[at].blocks.pop()
         {
             stops[at + 1].blocks.insert(0, block);

@@ -158,7 +158,8 @@ impl Ways {
                 }
                 counts[2] += 1;
                 counts[3] += usize::from(ways.len() == 1);
-                counts[4] += usize::from(blocks.is_empty() && *to != Place::Exit && ways.len() == 1);
+                counts[4] +=
+                    usize::from(blocks.is_empty() && *to != Place::Exit && ways.len() == 1);
             }
         }
         counts

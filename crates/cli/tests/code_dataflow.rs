@@ -1,0 +1,132 @@
+//! What branches and addresses are said to depend on, held against runs in which one read returns
+//! something else.
+//!
+//! Programs are linked with hooks that change what the n-th read of the run returns, see
+//! `code_oracle/perturb.c`, and recorded serially with one seed: once as they are, then with one
+//! read changed. See [`code_oracle::compare`] for what is demanded. `DEADHEAT_ORACLE=long` takes
+//! more programs and reads; `--nocapture` shows the tables.
+
+mod code_oracle;
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use code_oracle::build::{Extra, Toolchain};
+use code_oracle::case::{Case, each, is_long};
+use code_oracle::compare::{Comparison, Tally};
+use code_oracle::dice::Dice;
+use code_oracle::recording::Recording;
+use code_oracle::said::Known;
+use deadheat_trace::Pc;
+use support::Sandbox;
+
+#[test]
+fn generated_programs_depend_on_what_they_are_said_to_depend_on() {
+    let seeds = if is_long() { 0..30 } else { 0..2 };
+    check(&Case::generated(seeds, &[Extra::Perturbation]));
+}
+
+#[test]
+fn the_zoo_depends_on_what_it_is_said_to_depend_on() {
+    check(&Case::zoo(Extra::Perturbation));
+}
+
+fn check(cases: &[Case]) {
+    let tallies: Mutex<BTreeMap<Toolchain, Tally>> = Mutex::default();
+    each(cases, |case| {
+        let tally = look(case);
+        let mut tallies = tallies.lock().unwrap();
+        tallies.entry(case.toolchain).or_default().add(tally);
+    });
+    println!(
+        "compiler     runs unsteady   events independent   values addresses  turns (by known reads)"
+    );
+    let mut contradictions = Vec::new();
+    for (toolchain, tally) in tallies.into_inner().unwrap() {
+        println!(
+            "{:10} {:6} {:8} {:8} {:11} {:8} {:9} {:6} {:16}",
+            toolchain.to_string(),
+            tally.runs,
+            tally.unsteady,
+            tally.events,
+            tally.independent,
+            tally.values,
+            tally.addresses,
+            tally.turns,
+            tally.explained,
+        );
+        contradictions.extend(tally.contradictions);
+    }
+    let first: Vec<&str> = contradictions.iter().take(30).map(String::as_str).collect();
+    assert!(
+        contradictions.is_empty(),
+        "{} contradictions:\n{}",
+        contradictions.len(),
+        first.join("\n")
+    );
+}
+
+/// Runs a program as it is and with some of its reads changed.
+fn look(case: &Case) -> Tally {
+    let here = Sandbox::new();
+    let (program, runs) = case.build(&here);
+    let mut tally = Tally::default();
+    let mut known = Known::default();
+    let mut dice = Dice::new(1);
+    for run in &runs[..runs.len().min(2)] {
+        let args: Vec<&str> = run.iter().map(String::as_str).collect();
+        let first = match program.record(&here, &args, &[]) {
+            Ok(first) => first,
+            Err(error) => {
+                tally.contradictions.push(format!("{}: {error}", case.name));
+                break;
+            }
+        };
+        known.learn(&first);
+        let passed = known.passed(&first);
+        for (read, mask) in choose(&first, &mut dice) {
+            let environment = [
+                ("ORACLE_READ", read.to_string()),
+                ("ORACLE_MASK", mask.to_string()),
+            ];
+            let Ok(second) = program.record(&here, &args, &environment) else {
+                continue; // it ended before it had an event
+            };
+            Comparison::new(&known, &first, &passed, &second).run(&mut tally);
+        }
+    }
+    if !tally.contradictions.is_empty() {
+        case.keep(&program);
+    }
+    for text in &mut tally.contradictions {
+        *text = format!("{}: {text}", case.name);
+    }
+    tally
+}
+
+/// Which reads are changed, and how: some executions of each site, and not too many in all.
+fn choose(recording: &Recording, dice: &mut Dice) -> Vec<(usize, u64)> {
+    let (most, of_one_site) = if is_long() { (400, 6) } else { (20, 1) };
+    let mut sites: BTreeMap<Pc, Vec<usize>> = BTreeMap::new();
+    let markers = recording
+        .trace
+        .steps
+        .iter()
+        .filter(|step| recording.is_marker(&step.event));
+    for (number, marker) in markers.enumerate() {
+        sites.entry(marker.event.pc()).or_default().push(number);
+    }
+    let mut chosen = Vec::new();
+    for numbers in sites.values() {
+        for _ in 0..of_one_site {
+            let mask = dice.one_of(&[1, 2, 4, 3, 0x20, 0x80, 0x4000_0000, 0x4000_0000_0000_0001]);
+            chosen.push((dice.one_of(numbers), mask));
+        }
+    }
+    while chosen.len() > most {
+        let place = dice.below(chosen.len() as u64) as usize;
+        chosen.swap_remove(place);
+    }
+    chosen
+}

@@ -1,0 +1,152 @@
+//! A program to be looked at, built one way, and looking at many of them at once.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use deadheat_oracle::{Directives, read_folder};
+
+use super::build::{Extra, Toolchain};
+use super::dialect::Language;
+use super::generate;
+use super::perturb;
+use super::recording::Program;
+use crate::support::Sandbox;
+
+/// Where a program comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    Generated {
+        seed: u64,
+        language: Language,
+        threads: bool,
+    },
+    Zoo(PathBuf, Directives),
+}
+
+/// A program, and how it is built.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// For people.
+    pub name: String,
+    /// By whom it is built.
+    pub toolchain: Toolchain,
+    /// What is built in.
+    pub extra: Extra,
+    source: Source,
+}
+
+/// Whether there is time for more than the usual.
+pub fn is_long() -> bool {
+    std::env::var_os("DEADHEAT_ORACLE").is_some_and(|value| value == "long")
+}
+
+impl Case {
+    /// The programs of these seeds, in all languages, with all toolchains. Those of odd seeds
+    /// have threads.
+    pub fn generated(seeds: std::ops::Range<u64>, extras: &[Extra]) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for seed in seeds {
+            for language in [Language::C, Language::Cpp, Language::Rust] {
+                for toolchain in Toolchain::all(language) {
+                    cases.extend(extras.iter().map(|&extra| Case {
+                        name: format!("{language:?} {seed}, {toolchain}, {extra:?}"),
+                        toolchain,
+                        extra,
+                        source: Source::Generated {
+                            seed,
+                            language,
+                            threads: seed % 2 == 1,
+                        },
+                    }));
+                }
+            }
+        }
+        cases
+    }
+
+    /// The programs of `programs/`, each with one toolchain so that each toolchain has many, or
+    /// with all of them if there is time.
+    pub fn zoo(extra: Extra) -> Vec<Case> {
+        let top = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs"));
+        let oracles = read_folder(&top).unwrap();
+        let toolchains = Toolchain::all(Language::C);
+        let mut cases = Vec::new();
+        let programs = oracles
+            .into_iter()
+            .filter(|oracle| oracle.directives.part_of.is_none());
+        for (number, oracle) in programs.enumerate() {
+            let name = oracle.path.strip_prefix(&top).unwrap().display();
+            for (turn, &toolchain) in toolchains.iter().enumerate() {
+                if is_long() || turn == number % toolchains.len() {
+                    cases.push(Case {
+                        name: format!("{name}, {toolchain}"),
+                        toolchain,
+                        extra,
+                        source: Source::Zoo(oracle.path.clone(), oracle.directives.clone()),
+                    });
+                }
+            }
+        }
+        cases
+    }
+
+    /// Builds it; also the arguments of each of its runs.
+    pub fn build(&self, here: &Sandbox) -> (Program, Vec<Vec<String>>) {
+        let (program, runs) = match &self.source {
+            Source::Generated {
+                seed,
+                language,
+                threads,
+            } => {
+                let name = match language {
+                    Language::C => "program.c",
+                    Language::Cpp => "program.cpp",
+                    Language::Rust => "program.rs",
+                };
+                let source = here.file(name, &generate::program(*seed, *language, *threads));
+                let program = self.toolchain.build(here, &[&source], &[], self.extra);
+                let runs = (1..=4).map(|argument| vec![argument.to_string()]);
+                (program, runs.collect())
+            }
+            Source::Zoo(path, directives) => {
+                let source = path.canonicalize().unwrap();
+                let folder = source.parent().unwrap();
+                let mut args: Vec<&str> = directives.cflags.iter().map(String::as_str).collect();
+                for extra in &directives.also {
+                    let library = folder.join(&extra.source);
+                    self.toolchain
+                        .build_library(here, &library, &extra.output, &args);
+                }
+                args.extend(directives.ldlibs.iter().map(String::as_str));
+                let program = self.toolchain.build(here, &[&source], &args, self.extra);
+                (program, vec![directives.run.clone()])
+            }
+        };
+        if self.extra == Extra::Perturbation {
+            perturb::rename(here, &program);
+        }
+        (Program::open(&program), runs)
+    }
+
+    /// Keeps the program in the folder that `DEADHEAT_ORACLE_KEEP` names, to be looked at.
+    pub fn keep(&self, program: &Program) {
+        if let Some(folder) = std::env::var_os("DEADHEAT_ORACLE_KEEP") {
+            let name = self.name.replace(['/', ' ', ','], "_");
+            std::fs::copy(&program.path, PathBuf::from(folder).join(name)).unwrap();
+        }
+    }
+}
+
+/// Does something with all of them, on all processors.
+pub fn each(cases: &[Case], look: impl Fn(&Case) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    look(case);
+                }
+            });
+        }
+    });
+}

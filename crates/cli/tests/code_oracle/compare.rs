@@ -1,0 +1,287 @@
+//! Two runs that differ in what one read returned, held against the facts.
+//!
+//! A read is *changed* if it is that one, or if it returns something else in the second run. The
+//! facts say for each branch and each address on which reads of its thread it depends. Demanded
+//! is that an address is the same in both runs unless it depends on a changed read, and that the
+//! runs go the same way up to a branch that depends on a changed read. There the comparison ends.
+//! Nothing is demanded of what depends on anything: code that is not instrumented may be part of it,
+//! and what that reads is not in the trace.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadheat_code::{Depends, Passed};
+use deadheat_trace::{Event, Op, Step, ThreadId};
+
+use super::recording::Recording;
+use super::said::Known;
+
+/// What comparisons showed.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// How many runs were compared.
+    pub runs: usize,
+    /// How many events came after the changed read and were the same.
+    pub events: usize,
+    /// How many of them had an address, or a branch before them, said to depend on no changed
+    /// read: so many times the facts could have been wrong.
+    pub independent: usize,
+    /// How many later reads returned something else.
+    pub values: usize,
+    /// How many addresses were different, as they may.
+    pub addresses: usize,
+    /// How many runs went another way, as they may.
+    pub turns: usize,
+    /// How many of these addresses and turns were said to depend on given reads, not on anything.
+    pub explained: usize,
+    /// How many runs were different before the read was changed, and show nothing.
+    pub unsteady: usize,
+    /// What must not be.
+    pub contradictions: Vec<String>,
+}
+
+impl Tally {
+    /// Adds another.
+    pub fn add(&mut self, other: Tally) {
+        self.runs += other.runs;
+        self.events += other.events;
+        self.independent += other.independent;
+        self.values += other.values;
+        self.addresses += other.addresses;
+        self.turns += other.turns;
+        self.explained += other.explained;
+        self.unsteady += other.unsteady;
+        self.contradictions.extend(other.contradictions);
+    }
+}
+
+/// What a thread knows that is different in the second run.
+#[derive(Clone, Debug, Default)]
+struct Changed {
+    /// It has made a changed read, or the thread that made it had.
+    any: bool,
+    /// Its activations of functions, the outermost first.
+    activations: Vec<Activation>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Activation {
+    /// The thread had made a changed read before it began.
+    before: bool,
+    /// Sites of changed reads that it made.
+    sites: BTreeSet<u64>,
+}
+
+impl Changed {
+    fn explains(&self, depends: &Depends) -> bool {
+        let activation = self.activations.last();
+        match depends {
+            Depends::Nothing => false,
+            Depends::Everything => true,
+            Depends::On(sources) => activation.map_or(self.any, |activation| {
+                sources.before && activation.before
+                    || sources
+                        .reads
+                        .iter()
+                        .any(|site| activation.sites.contains(site))
+            }),
+        }
+    }
+}
+
+/// Compares a run with one in which the read that `chosen` announces was changed.
+pub struct Comparison<'a> {
+    known: &'a Known,
+    first: &'a Recording,
+    second: &'a Recording,
+    first_passed: &'a [Option<Passed>],
+    second_passed: Vec<Option<Passed>>,
+    threads: BTreeMap<ThreadId, Changed>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Of these two; `first_passed` is what [`Known::passed`] says of the first.
+    pub fn new(
+        known: &'a Known,
+        first: &'a Recording,
+        first_passed: &'a [Option<Passed>],
+        second: &'a Recording,
+    ) -> Self {
+        Comparison {
+            known,
+            first,
+            second,
+            first_passed,
+            second_passed: known.passed(second),
+            threads: BTreeMap::new(),
+        }
+    }
+
+    /// Adds what it shows.
+    pub fn run(mut self, tally: &mut Tally) {
+        let Some(chosen) = self.chosen() else {
+            return; // the program ended before
+        };
+        tally.runs += 1;
+        let count = self
+            .first
+            .trace
+            .steps
+            .len()
+            .min(self.second.trace.steps.len());
+        for index in 0..count {
+            let (one, other) = (
+                &self.first.trace.steps[index],
+                &self.second.trace.steps[index],
+            );
+            if self.first.is_marker(&one.event)
+                && self.second.is_marker(&other.event)
+                && one.event.pc() == other.event.pc()
+                && one.event.thread() == other.event.thread()
+            {
+                continue;
+            }
+            let behind = index > chosen;
+            if !same_place(&one.event, &other.event) {
+                match behind {
+                    true => self.part(index, tally),
+                    false => tally.unsteady += 1,
+                }
+                return;
+            }
+            tally.events += usize::from(behind);
+            if let Some(Passed::Branched(depends)) = &self.first_passed[index] {
+                let changed = self.threads.entry(one.event.thread()).or_default();
+                tally.independent += usize::from(changed.any && !changed.explains(depends));
+            }
+            let ended = self.step(one, other, index == chosen, tally);
+            if ended {
+                return;
+            }
+        }
+    }
+
+    /// The read that was changed.
+    fn chosen(&self) -> Option<usize> {
+        let marker = self.second.marker? + 1;
+        let steps = &self.second.trace.steps;
+        let announced = steps
+            .iter()
+            .position(|step| step.event.op() == Op::Read && step.event.addr().0 == marker)?;
+        let thread = steps[announced].event.thread();
+        let next = steps[announced + 1..]
+            .iter()
+            .position(|step| step.event.thread() == thread)?;
+        Some(announced + 1 + next)
+    }
+
+    /// The same event in both runs, maybe with another address or value. Whether that is the end
+    /// of the comparison.
+    fn step(&mut self, one: &Step, other: &Step, chosen: bool, tally: &mut Tally) -> bool {
+        let event = &one.event;
+        let changed = self.threads.entry(event.thread()).or_default();
+        match event.op() {
+            Op::Enter => changed.activations.push(Activation {
+                before: changed.any,
+                sites: BTreeSet::new(),
+            }),
+            Op::Leave => drop(changed.activations.pop()),
+            Op::Fork => {
+                let any = changed.any;
+                self.threads.entry(event.peer()).or_default().any |= any;
+            }
+            // A block that another thread gets elsewhere is not what is compared here.
+            Op::Alloc if one != other => return true,
+            _ if event.op().is_access() => self.access(one, other, chosen, tally),
+            _ => {}
+        }
+        false
+    }
+
+    fn access(&mut self, one: &Step, other: &Step, chosen: bool, tally: &mut Tally) {
+        let event = &one.event;
+        let changed = self.threads.entry(event.thread()).or_default();
+        let place = self.known.place(&self.first.trace.tables, event.pc());
+        let depends = place.map_or(Depends::Everything, |place| {
+            self.known.facts(place).address(place.address)
+        });
+        let explained = changed.explains(&depends);
+        if event.addr() != other.event.addr() {
+            tally.addresses += usize::from(explained);
+            tally.explained += usize::from(explained && depends != Depends::Everything);
+            if !explained {
+                tally.contradictions.push(format!(
+                    "the address at {} depends on {depends:x?}; changed are {changed:x?}",
+                    self.first.trace.tables.location(event.pc()),
+                ));
+            }
+        } else {
+            tally.independent += usize::from(changed.any && !explained);
+        }
+        let reads = event.op().reads();
+        let differs = event.addr() != other.event.addr() || one.read() != other.read();
+        if chosen || reads && differs {
+            tally.values += usize::from(!chosen);
+            changed.any = true;
+            if let (Some(activation), Some(place)) = (changed.activations.last_mut(), place) {
+                activation.sites.insert(place.address);
+            }
+        }
+    }
+
+    /// The runs part before this step: some thread goes another way.
+    fn part(&mut self, index: usize, tally: &mut Tally) {
+        let thread = |recording: &Recording| recording.trace.steps[index].event.thread();
+        let (one, other) = (thread(self.first), thread(self.second));
+        for thread in BTreeSet::from([one, other]) {
+            let next = |recording: &Recording| {
+                let steps = recording.trace.steps.iter().enumerate().skip(index);
+                let mut own = steps.filter(|(_, step)| !recording.is_marker(&step.event));
+                own.find(|(_, step)| step.event.thread() == thread)
+                    .map(|(index, step)| (index, step.event))
+            };
+            let (Some((one, first)), Some((other, second))) = (next(self.first), next(self.second))
+            else {
+                continue;
+            };
+            if same_place(&first, &second) {
+                continue; // it goes on the same way at another time
+            }
+            let changed = self.threads.entry(thread).or_default();
+            let ways = [&self.first_passed[one], &self.second_passed[other]];
+            let explained = ways.iter().all(|passed| match passed {
+                Some(Passed::Branched(depends)) => changed.explains(depends),
+                _ => false,
+            });
+            if explained {
+                tally.turns += 1;
+                let anything = Some(Passed::Branched(Depends::Everything));
+                tally.explained += usize::from(ways.iter().all(|passed| **passed != anything));
+            } else {
+                tally.contradictions.push(format!(
+                    "{} goes on at {} or {}; passed is said to be {:x?} or {:x?}; changed are {:x?}",
+                    thread,
+                    self.first.trace.tables.location(first.pc()),
+                    self.second.trace.tables.location(second.pc()),
+                    ways[0],
+                    ways[1],
+                    changed,
+                ));
+            }
+        }
+    }
+}
+
+/// Whether it is an event of a call that can make several, such as a lock's.
+fn is_one_call(event: &Event) -> bool {
+    !event.op().is_access() && !matches!(event.op(), Op::Enter | Op::Leave)
+}
+
+/// Whether two events are of the same thread at the same place. A compare-and-swap that fails
+/// is a read.
+fn same_place(one: &Event, other: &Event) -> bool {
+    one.thread() == other.thread()
+        && one.pc() == other.pc()
+        && (one.op() == other.op()
+            || one.op().is_atomic() && other.op().is_atomic()
+            || is_one_call(one) && is_one_call(other))
+}
