@@ -5,12 +5,18 @@
 //! Addresses go in, facts come out: nothing here knows a trace. What is not understood depends on
 //! everything.
 
+mod arch;
 mod binary;
+mod callee;
+mod dataflow;
 mod depends;
 mod error;
 mod facts;
 mod frames;
+mod graph;
+mod image;
 mod walk;
+mod ways;
 
 pub use binary::Binary;
 pub use depends::{Depends, Passed, Point, Sources};
