@@ -7,6 +7,7 @@ use std::path::Path;
 use deadheat_trace::file::{OpenError, Reader, TraceFile};
 use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
 
+use crate::binaries;
 use crate::error::{Error, Result};
 use crate::progress::Watched;
 use crate::store::info::Contents;
@@ -49,7 +50,8 @@ pub fn open(path: &Path) -> Result<Input> {
         .and_then(|_| file.rewind())
         .map_err(|error| unreadable(path, &error))?;
     if head == MAGIC {
-        let file = TraceFile::open(path).map_err(|error| broken(path, &error.into()))?;
+        let mut file = TraceFile::open(path).map_err(|error| broken(path, &error.into()))?;
+        file.set_roles(binaries::roles(file.tables()));
         let file: &'static TraceFile = Box::leak(Box::new(file));
         return Ok(Input::Recording(file, Box::new(file.read())));
     }

@@ -3,6 +3,7 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
+mod binaries;
 mod cache;
 mod commands;
 mod compiler;
@@ -14,12 +15,14 @@ mod program;
 mod progress;
 mod recorder;
 mod runtime_files;
+mod rust;
 mod signals;
 mod store;
+mod symbols;
 mod terminal;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use compiler::{CompilerName, Language};
@@ -48,12 +51,19 @@ fn run(args: Vec<OsString>) -> Result<ExitCode> {
     {
         match compiler::run_shim(&parsed, name, args[1..].to_vec())? {}
     }
+    let called = args.first().map(Path::new).and_then(Path::file_name);
+    match called.and_then(OsStr::to_str) {
+        Some(rust::WRAPPER) => match rust::run_wrapper(&args[1..])? {},
+        Some(rust::DOC_WRAPPER) => match rust::run_rustdoc(&args[1..])? {},
+        _ => {}
+    }
     // The wrapper is called for every file of a build, with arguments that are not ours.
     let rest = || args.get(2..).unwrap_or_default().to_vec();
     let asks_help = matches!(args.get(2..), Some([only]) if only == "--help");
     match args.get(1).and_then(|arg| arg.to_str()) {
         Some("cc") if !asks_help => match compiler::run(Language::C, rest())? {},
         Some("c++") if !asks_help => match compiler::run(Language::Cxx, rest())? {},
+        Some("rustc") if !asks_help => match rust::run(rest())? {},
         Some(compiler::proper::COMMAND) => match compiler::proper::run(&rest())? {},
         _ => commands::run(args),
     }

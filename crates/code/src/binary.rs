@@ -18,7 +18,7 @@ pub struct Binary {
     path: PathBuf,
     data: Mmap,
     build_id: Vec<u8>,
-    frames: OnceLock<Mutex<Frames>>,
+    frames: OnceLock<Box<Mutex<Frames>>>,
 }
 
 impl Binary {
@@ -84,7 +84,9 @@ impl Binary {
     /// The program counters of events are return addresses; their place is that of
     /// `address - 1`.
     pub fn frames(&self, address: u64) -> Vec<Frame> {
-        let frames = self.frames.get_or_init(|| Mutex::new(Frames::of(self)));
+        let frames = self
+            .frames
+            .get_or_init(|| Box::new(Mutex::new(Frames::of(self))));
         let mut frames = frames.lock().unwrap_or_else(PoisonError::into_inner);
         frames.at(address)
     }

@@ -55,6 +55,8 @@ pub struct Local {
     pub cancelled_wait: [usize; 2],
     /// The routine and control word of the `pthread_once` that is running.
     pub once: [usize; 2],
+    /// How many backtraces are being made; what is copied for them is not recorded.
+    pub backtraces: u32,
 }
 
 /// A filter without entries, for threads that have none; never written to.

@@ -16,6 +16,9 @@
 //! | `count` | `init`, `lost` and others that carry one | a number: a barrier's threads, a semaphore's start, events missing |
 //! | `target` | `enter`, `leave`, `branch`, if they have one | a string in hexadecimal |
 //! | `location` | all | `file:line`, a number, `module+0xoffset`, or `-` |
+//! | `functions` | all, where the program is at hand | a list, innermost first: `function`, `file`, `line`, `column`, `inlined` |
+//! | `branch` | all that a branch was passed before | what it depends on: a list of locations, `"before"` for what was read before the function was entered, or `"everything"` |
+//! | `address_depends` | accesses whose address depends on reads | the same |
 //!
 //! Addresses and values are strings because JSON numbers are exact in most readers only up to
 //! 2^53. Keys whose value is not known are left out. Keys may be added later; none will change.
@@ -25,7 +28,7 @@ use std::io::{BufWriter, Write};
 use serde::Serialize;
 
 use crate::op_name::op_name;
-use crate::{Addr, Op, Order, Step, Steps, SyncKind, Tables, WriteError};
+use crate::{Addr, Annotate, Function, Op, Order, Step, Steps, SyncKind, Tables, WriteError};
 
 #[derive(Default, Serialize)]
 struct Line {
@@ -61,6 +64,12 @@ struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     location: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    functions: Vec<Function>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address_depends: Option<Vec<String>>,
 }
 
 /// Writes a trace as JSON lines; says how many.
@@ -79,11 +88,26 @@ struct Line {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn write<S: Steps, W: Write>(steps: &mut S, out: W) -> Result<u64, WriteError<S::Error>> {
+    write_annotated(steps, out, &mut ())
+}
+
+/// Writes a trace as JSON lines with what somebody else knows about it; says how many.
+pub fn write_annotated<S: Steps, W: Write>(
+    steps: &mut S,
+    out: W,
+    annotate: &mut dyn Annotate,
+) -> Result<u64, WriteError<S::Error>> {
     let mut out = BufWriter::new(out);
     let mut count = 0;
     while let Some(step) = steps.next_step().map_err(WriteError::Read)? {
         let index = steps.last_index().map_or(count, |index| index.0);
-        let line = line(index, &step, steps.tables());
+        let mut line = line(index, &step, steps.tables());
+        if let Some(location) = annotate.location(&step.event, steps.tables()) {
+            line.location = location;
+        }
+        line.functions = annotate.functions(&step.event, steps.tables());
+        let known = annotate.known(&step.event);
+        (line.branch, line.address_depends) = (known.branch, known.address);
         serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from)?;
         out.write_all(b"\n")?;
         count += 1;

@@ -13,6 +13,7 @@
 //! # Ok::<(), deadheat_trace::text::ParseError>(())
 //! ```
 
+mod annotate;
 mod cells;
 mod event;
 pub mod file;
@@ -20,6 +21,7 @@ mod hash;
 mod ids;
 pub mod json;
 mod op_name;
+mod roles;
 pub mod stats;
 mod tables;
 pub mod text;
@@ -27,9 +29,11 @@ mod trace;
 pub mod verify;
 mod write_error;
 
+pub use annotate::{Annotate, Function, Known};
 pub use deadheat_wire::{Op, Order};
 pub use event::{Event, Step};
 pub use ids::{Addr, EventIndex, LockId, Pc, SyncId, ThreadId};
+pub use roles::{Role, Roles};
 pub use tables::{Module, SyncKind, SyncObject, Tables, Thread};
 pub use trace::{Mode, Steps, Trace, TraceSteps, Window};
 pub use write_error::WriteError;

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::process::Command;
 
 use deadheat_trace::stats::Stats;
 use deadheat_trace::{Op, Steps};
@@ -15,6 +16,7 @@ use crate::input;
 use crate::program::Program;
 use crate::progress::Watched;
 use crate::recorder::{Place, Plan, Recorded};
+use crate::rust;
 use crate::store::info::Ended;
 use crate::store::{Recording, Store};
 use crate::terminal::{BAD, BOLD, count, counted, styled};
@@ -24,6 +26,7 @@ Examples:
   deadheat check prog.c                     a source file
   deadheat check main.c util.c 10 20        two, and the program's arguments
   deadheat check --cflags '-std=c++20 -lm' prog.cpp
+  deadheat check prog.rs                    a Rust program in one file
   deadheat check ./prog args                a program that was built with Deadheat
 
 Arguments up to the first that is not named like a source file are compiled together; the rest
@@ -102,12 +105,6 @@ impl Args {
         for source in sources {
             let path = Path::new(source);
             let shown = path.display();
-            if path.extension() == Some(OsStr::new("rs")) {
-                return Err(
-                    Error::usage(format!("{shown}: Rust is not in this version yet"))
-                        .help("this version checks C and C++"),
-                );
-            }
             if !path.is_file() {
                 return Err(Error::usage(format!("no such file: {shown}")));
             }
@@ -125,11 +122,16 @@ impl Args {
             .file_stem()
             .unwrap_or(OsStr::new("program"));
         let path = folder.join(name);
-        let mut args: Vec<OsString> = vec!["-pthread".into()];
-        args.extend(sources.iter().cloned());
-        args.extend(compiler::words(self.cflags.as_deref().unwrap_or_default()));
-        args.extend(["-o".into(), path.clone().into()]);
-        let mut compile = compiler::command(language, &wish, args)?;
+        let given = compiler::words(self.cflags.as_deref().unwrap_or_default());
+        let mut compile = if sources.iter().any(|source| is_rust(source)) {
+            self.rust(sources, given, &path)?
+        } else {
+            let mut args: Vec<OsString> = vec!["-pthread".into()];
+            args.extend(sources.iter().cloned());
+            args.extend(given);
+            args.extend(["-o".into(), path.clone().into()]);
+            compiler::command(language, &wish, args)?
+        };
         let status = compile.status().map(Ended::from_status);
         let tool = compile.get_program().display();
         match status {
@@ -143,12 +145,35 @@ impl Args {
             Err(error) => Err(Error::not_started(format!("cannot run {tool}: {error}"))),
         }
     }
+
+    /// The command that compiles a Rust program.
+    fn rust(&self, sources: &[OsString], given: Vec<OsString>, to: &Path) -> Result<Command> {
+        let [source] = sources else {
+            return Err(Error::usage(
+                "a Rust program is named by one file, the one with its `main`",
+            )
+            .help("for a crate: cargo deadheat run"));
+        };
+        let mut args: Vec<OsString> = vec![source.clone()];
+        let names_edition = |word: &OsString| word.to_string_lossy().starts_with("--edition");
+        if !given.iter().any(names_edition) {
+            args.push("--edition=2024".into());
+        }
+        args.extend(given);
+        args.extend(["-o".into(), to.into()]);
+        let default = || std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        rust::command(&self.compiler.clone().unwrap_or_else(default), &args)
+    }
+}
+
+/// Rust source: the compiler finds the rest from one file.
+fn is_rust(arg: &OsStr) -> bool {
+    Path::new(arg).extension() == Some(OsStr::new("rs"))
 }
 
 fn is_source(arg: &OsStr) -> bool {
     let name = arg.to_str().unwrap_or("");
-    !name.starts_with('-')
-        && (name.ends_with(".rs") || options::by_name(name) == options::Input::Source)
+    !name.starts_with('-') && (is_rust(arg) || options::by_name(name) == options::Input::Source)
 }
 
 /// Verifies and counts the trace, prints what was found, and gives the verdict.

@@ -1,10 +1,12 @@
-//! `deadheat cc` and `deadheat c++`: the wrapper's help. Its work is in [`crate::compiler`].
+//! `deadheat cc`, `deadheat c++` and `deadheat rustc`: the wrappers' help. Their work is in
+//! [`crate::compiler`] and [`crate::rust`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::compiler::{self, Language};
 use crate::error::Result;
+use crate::rust;
 
 const CC_EXAMPLES: &str = "\
 Examples:
@@ -32,6 +34,20 @@ Examples:
 
 Everything else is as in `deadheat cc --help`.";
 
+const RUSTC_EXAMPLES: &str = "\
+Examples:
+  deadheat rustc --edition 2024 prog.rs
+  deadheat rustc -O prog.rs -o prog
+  RUSTC=/path/to/rustc deadheat rustc prog.rs
+
+What is done:
+  compile   the compiler's -Zsanitizer=thread instrumentation, on the stable compiler too; debug
+            information if there would be none; -Clto is switched off
+  link      Deadheat's runtime, and those functions of the standard library that would not be
+            seen otherwise
+For cargo's projects there is `cargo deadheat` (`deadheat cargo --help`).
+The compiler is $RUSTC, else rustc. All arguments are its own, and so is the exit code.";
+
 /// Compiles and links C for recording: a stand-in for the C compiler.
 #[derive(Debug, clap::Args)]
 #[command(after_help = CC_EXAMPLES)]
@@ -48,6 +64,22 @@ pub struct CxxArgs {
     /// [--compiler NAME] and the compiler's arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
+}
+
+/// Compiles and links Rust for recording: a stand-in for rustc.
+#[derive(Debug, clap::Args)]
+#[command(after_help = RUSTC_EXAMPLES)]
+pub struct RustcArgs {
+    /// The compiler's arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+impl RustcArgs {
+    /// Becomes the compiler.
+    pub fn run(self) -> Result<ExitCode> {
+        match rust::run(self.args)? {}
+    }
 }
 
 impl CcArgs {

@@ -1,6 +1,7 @@
 //! The commands: what can be typed, and what answers.
 
 mod build;
+mod cargo;
 mod check;
 mod compile;
 mod ls;
@@ -36,6 +37,7 @@ const EXAMPLES: &str = "\
 Examples:
   deadheat check prog.c                     build a program, record it, look at the trace
   deadheat build -- make                    build a project so that it can be recorded
+  cargo deadheat test                       build and record the tests of a Rust crate
   deadheat record -- ./prog args            record a run
   deadheat trace stats                      what the latest recording holds
   deadheat COMMAND --help                   more about a command";
@@ -46,7 +48,9 @@ enum Command {
     Cc(compile::CcArgs),
     #[command(name = "c++")]
     Cxx(compile::CxxArgs),
+    Rustc(compile::RustcArgs),
     Build(build::Args),
+    Cargo(cargo::Args),
     Record(record::Args),
     Ls(ls::Args),
     Rm(rm::Args),
@@ -61,6 +65,8 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Check(args) => args.run().map(ExitCode::from),
         Command::Cc(args) => args.run(),
         Command::Cxx(args) => args.run(),
+        Command::Rustc(args) => args.run(),
+        Command::Cargo(args) => args.run(),
         Command::Build(args) => args.run().map(ExitCode::from),
         Command::Record(args) => args.run(),
         Command::Ls(args) => args.run().map(ExitCode::from),

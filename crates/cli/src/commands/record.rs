@@ -1,11 +1,12 @@
 //! `deadheat record`: runs a program and writes down what its threads do.
 
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use super::schedule::{Schedule, is_serial};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::program::{Kind, Program};
 use crate::recorder::{Place, Plan};
@@ -49,6 +50,10 @@ pub struct Args {
     #[arg(short, long)]
     quiet: bool,
 
+    /// Called by cargo, for each program that it runs.
+    #[arg(long, hide = true)]
+    cargo: bool,
+
     /// The program and its arguments.
     #[arg(
         required = true,
@@ -65,6 +70,9 @@ pub struct Args {
 impl Args {
     /// Records.
     pub fn run(self) -> Result<ExitCode> {
+        if self.cargo && self.command[1..].iter().any(|arg| arg == "--list") {
+            return run_plainly(&self.command); // the names of the tests, for whoever runs them
+        }
         let program = Program::find(&self.command[0])?;
         if program.kind == Kind::Script && !self.quiet {
             say("note: this is a script; what it starts is recorded if it is built with Deadheat");
@@ -92,4 +100,13 @@ impl Args {
             Exit::Clean.into()
         })
     }
+}
+
+/// Becomes a program that is not to be recorded.
+fn run_plainly(command: &[OsString]) -> Result<ExitCode> {
+    let error = Command::new(&command[0]).args(&command[1..]).exec();
+    Err(Error::not_started(format!(
+        "cannot run {}: {error}",
+        command[0].display()
+    )))
 }

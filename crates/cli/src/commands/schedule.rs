@@ -75,6 +75,26 @@ impl Schedule {
             || self.watchdog.is_some()
     }
 
+    /// The same, as arguments of a command that has these options.
+    pub fn arguments(&self) -> Vec<String> {
+        let numbers = [
+            ("seed", self.seed),
+            ("depth", self.depth),
+            ("watchdog", self.watchdog),
+        ];
+        let words = [
+            ("policy", self.policy.map(named)),
+            ("threads", self.threads.map(named)),
+            ("preempt", self.preempt.map(named)),
+        ];
+        let numbers = numbers.map(|(name, value)| (name, value.map(|value| value.to_string())));
+        numbers
+            .into_iter()
+            .chain(words)
+            .filter_map(|(name, value)| Some(format!("--{name}={}", value?)))
+            .collect()
+    }
+
     /// The runtime's options: ours, then the user's `DEADHEAT_OPTIONS`, then what was given on
     /// the command line; the last counts.
     pub fn options(&self, serial: bool) -> String {

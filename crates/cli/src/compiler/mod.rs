@@ -24,6 +24,7 @@ use plan::Parts;
 
 use crate::error::{Error, Result};
 use crate::runtime_files::RuntimeFiles;
+use crate::rust;
 
 /// Set for the real compiler: how many wrappers stand above it. What it calls in turn by a
 /// compiler's name is part of the same call and gets nothing added a second time.
@@ -89,7 +90,7 @@ fn become_compiler(language: Language, wish: Wish, args: Vec<OsString>) -> Resul
                 .help("name the real one: --compiler PATH, or DEADHEAT_CC and DEADHEAT_CXX"),
         );
     }
-    let mut command = if depth == 0 {
+    let mut command = if depth == 0 && !rust::cargo::builds_for_host() {
         self::command(language, &wish, args)?
     } else {
         let compiler = Surroundings::of_process()?.choose(&wish, language)?;

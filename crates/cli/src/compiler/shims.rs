@@ -1,4 +1,5 @@
-//! A folder of links to Deadheat under the names of the compilers, to stand first on `PATH`.
+//! A folder of links to Deadheat under the names of the compilers, to stand first on `PATH`, and
+//! under the names by which cargo calls us.
 //!
 //! Called by such a name Deadheat acts as the wrapper of that compiler. The folder is kept in
 //! the cache, because build systems write down where they found their compiler.
@@ -11,6 +12,7 @@ use super::choose::Surroundings;
 use super::names::CompilerName;
 use crate::cache;
 use crate::error::Result;
+use crate::rust;
 
 /// The folder, with a link for every compiler on `PATH`.
 pub fn folder(surroundings: &Surroundings) -> Result<PathBuf> {
@@ -32,7 +34,9 @@ pub fn folder(surroundings: &Surroundings) -> Result<PathBuf> {
 
 /// The names of the compilers on `PATH`, and those that every build may use.
 fn compilers(surroundings: &Surroundings, shims: &Path) -> Vec<String> {
-    let mut names = vec!["cc".to_owned(), "c++".to_owned()];
+    let mut names = ["cc", "c++", rust::WRAPPER, rust::DOC_WRAPPER]
+        .map(str::to_owned)
+        .to_vec();
     for folder in std::env::split_paths(&surroundings.path) {
         if folder == shims {
             continue;

@@ -65,6 +65,16 @@ impl Store {
         Ok(Self::choose(std::env::var_os("DEADHEAT_STORE"), &here))
     }
 
+    /// That of the project in this folder: `$DEADHEAT_STORE`, or `.deadheat` in it.
+    pub fn of_folder(project: &Path) -> Result<Self> {
+        match std::env::var_os("DEADHEAT_STORE").filter(|set| !set.is_empty()) {
+            Some(_) => Self::of_project(),
+            None => Ok(Store {
+                folder: project.join(FOLDER),
+            }),
+        }
+    }
+
     fn choose(set: Option<OsString>, here: &Path) -> Self {
         if let Some(set) = set.filter(|set| !set.is_empty()) {
             return Store {

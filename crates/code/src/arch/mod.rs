@@ -51,6 +51,17 @@ impl Register {
     pub const COUNT: usize = 49;
 }
 
+/// A part of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of it.
+    Whole,
+    /// Its lowest byte.
+    LowByte,
+    /// Some other part; or it is not always written.
+    Some,
+}
+
 /// Registers with a role in calls.
 #[derive(Debug)]
 pub(crate) struct Convention {
@@ -155,10 +166,10 @@ pub(crate) struct Instruction {
     pub reads_unknown: bool,
     /// Registers among the operands, in order; those that make up addresses are not among them.
     pub inputs: SmallVec<[Register; 3]>,
-    /// All registers that are read, addresses' included.
-    pub reads: SmallVec<[Register; 4]>,
-    /// All registers that are written, and whether some of their old content stays.
-    pub outputs: SmallVec<[(Register, bool); 2]>,
+    /// All registers that are read, addresses' included, and which part of them.
+    pub reads: SmallVec<[(Register, Part); 4]>,
+    /// All registers that are written, and which part of them.
+    pub outputs: SmallVec<[(Register, Part); 2]>,
     pub memory: SmallVec<[Memory; 1]>,
     pub result: Result,
     pub bound: Bound,

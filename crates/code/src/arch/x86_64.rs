@@ -7,7 +7,7 @@ use iced_x86::{
 use smallvec::SmallVec;
 
 use super::{
-    Address, Architecture, Bound, Convention, Flow, Instruction, Memory, Reference, Register,
+    Address, Architecture, Bound, Convention, Flow, Instruction, Memory, Part, Reference, Register,
     Result,
 };
 
@@ -73,10 +73,14 @@ fn register(iced: Iced) -> Option<Register> {
     None
 }
 
-/// Whether a write to it leaves part of the register as it was. Of vector registers the lower 16
-/// bytes are followed; what is read from above them is not known.
-fn is_part(iced: Iced) -> bool {
-    iced.is_gpr8() || iced.is_gpr16()
+/// Which part of a whole register it is. Of vector registers the lower 16 bytes are followed; what
+/// is read from above them is not known.
+fn part(iced: Iced) -> Part {
+    match iced {
+        _ if is_high_byte(iced) || iced.is_gpr16() => Part::Some,
+        _ if iced.is_gpr8() => Part::LowByte,
+        _ => Part::Whole,
+    }
 }
 
 fn is_high_byte(iced: Iced) -> bool {
@@ -196,20 +200,21 @@ impl X86_64 {
             if stack_op && register == STACK && !matches!(iced.mnemonic(), Mnemonic::Leave) {
                 continue;
             }
-            if is_read(used.access()) && !made.reads.contains(&register) {
-                made.reads.push(register);
+            if is_read(used.access()) {
+                made.reads.push((register, part(used.register())));
             }
             if is_written(used.access()) {
                 let conditional =
                     matches!(used.access(), OpAccess::CondWrite | OpAccess::ReadCondWrite);
-                let keeps = is_part(used.register()) || conditional;
-                match made
-                    .outputs
-                    .iter_mut()
-                    .find(|(known, _)| *known == register)
-                {
-                    Some((_, known)) => *known |= keeps,
-                    None => made.outputs.push((register, keeps)),
+                let part = match conditional {
+                    true => Part::Some,
+                    false => part(used.register()),
+                };
+                let mut known = made.outputs.iter_mut();
+                match known.find(|(known, _)| *known == register) {
+                    Some((_, known)) if *known == part => {}
+                    Some((_, known)) => *known = Part::Some,
+                    None => made.outputs.push((register, part)),
                 }
             }
             if is_high_byte(used.register()) {
@@ -227,12 +232,16 @@ impl X86_64 {
                 | Mnemonic::Xgetbv
         );
         if iced.rflags_read() & CONDITION_FLAGS != 0 {
-            made.reads.push(FLAGS);
+            made.reads.push((FLAGS, Part::Whole));
             made.pure_function = false;
         }
         let flags = iced.rflags_modified() & CONDITION_FLAGS;
         if flags != 0 {
-            made.outputs.push((FLAGS, flags != CONDITION_FLAGS));
+            let part = match flags {
+                CONDITION_FLAGS => Part::Whole,
+                _ => Part::Some,
+            };
+            made.outputs.push((FLAGS, part));
         }
         let repeated = iced.has_rep_prefix() || iced.has_repne_prefix();
         for used in info.used_memory() {
@@ -265,7 +274,7 @@ impl X86_64 {
             made.inputs.extend(register(iced.op_register(operand)));
         }
         // Registers that no operand names.
-        for &read in &made.reads {
+        for &(read, _) in &made.reads {
             let in_address = made.memory.iter().any(|memory| {
                 memory.address.is_none_or(|address| {
                     address.base == Some(read) || address.index.is_some_and(|(r, _)| r == read)

@@ -168,9 +168,9 @@ impl Solver<'_> {
         let depends = match instruction.flow {
             Flow::Branch(_) => {
                 let mut depends = Set::NOTHING;
-                for read in &instruction.reads {
-                    let value = state.registers[read.index()];
-                    depends = self.transfer.sets.union(depends, value.depends);
+                for &(read, part) in &instruction.reads {
+                    let read = state.depends(read, part);
+                    depends = self.transfer.sets.union(depends, read);
                 }
                 depends
             }

@@ -8,17 +8,29 @@
 
 use super::sets::{Set, Sets};
 use super::value::{Names, Origin, Shape, Value};
-use crate::arch::Register;
+use crate::arch::{Part, Register};
 
 /// What is known at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     pub registers: [Value; Register::COUNT],
+    /// What the registers' lowest bytes depend on: at most what the whole register does.
+    low_bytes: [Set; Register::COUNT],
+    /// The read that the last call announced.
+    pub announced: Option<Announced>,
     slots: Vec<Slot>,
     /// What the bytes above the frame depend on, where no slot says otherwise.
     above: Set,
     /// Whether an address in the stack is where it cannot be followed.
     pub hidden: bool,
+}
+
+/// A read that was announced by a hook.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Announced {
+    pub address: Shape,
+    pub size: u64,
+    pub depends: Set,
 }
 
 /// Some bytes of the stack, written in one go.
@@ -42,7 +54,9 @@ impl State {
             shape: Shape::Stack(0),
         };
         State {
+            low_bytes: registers.map(|value| value.depends),
             registers,
+            announced: None,
             slots: Vec::new(),
             above: Set::BEFORE,
             hidden: false,
@@ -52,6 +66,9 @@ impl State {
     /// Gives everything that has no shape a name, at a block's start.
     pub fn name_all(&mut self, names: &mut Names) {
         names.clear();
+        // Names of another block mean nothing here.
+        let named = |announced: &Announced| matches!(announced.address, Shape::Name(..));
+        self.announced = self.announced.filter(|announced| !named(announced));
         let slots = self.slots.iter_mut().map(|slot| &mut slot.value);
         for value in self.registers.iter_mut().chain(slots) {
             if matches!(value.shape, Shape::Other | Shape::Name(..)) && value.shape != Names::THREAD
@@ -70,9 +87,41 @@ impl State {
             *own = value;
             self.hidden |= hidden;
         }
+        for (own, other) in self.low_bytes.iter_mut().zip(&other.low_bytes) {
+            *own = sets.union(*own, *other);
+        }
+        if self.announced != other.announced {
+            self.announced = None;
+        }
         self.join_slots(other, sets);
         self.above = sets.union(self.above, other.above);
         *self != before
+    }
+
+    /// What part of a register depends on.
+    pub fn depends(&self, register: Register, part: Part) -> Set {
+        match part {
+            Part::LowByte => self.low_bytes[register.index()],
+            _ => self.registers[register.index()].depends,
+        }
+    }
+
+    /// Sets part of a register; the rest stays.
+    pub fn set(&mut self, register: Register, part: Part, value: Value, sets: &mut Sets) {
+        let whole = &mut self.registers[register.index()];
+        let low_byte = &mut self.low_bytes[register.index()];
+        if part == Part::Whole {
+            *whole = value;
+            *low_byte = value.depends;
+            return;
+        }
+        self.hidden |= whole.shape.is_stack();
+        whole.depends = sets.union(whole.depends, value.depends);
+        whole.shape = value.shape;
+        *low_byte = match part {
+            Part::LowByte => value.depends,
+            _ => sets.union(*low_byte, value.depends),
+        };
     }
 
     fn join_slots(&mut self, other: &State, sets: &mut Sets) {

@@ -9,19 +9,11 @@
 //! only the last call counts. Loads that nothing announced are from constant memory, or unknown.
 
 use super::sets::{Set, Sets};
-use super::state::State;
+use super::state::{Announced, State};
 use super::value::{Names, Origin, Shape, Value};
-use crate::arch::{Address, Convention, Instruction, Memory, Register, Result};
+use crate::arch::{Address, Convention, Instruction, Memory, Part, Register, Result};
 use crate::callee::{Answer, Atomic, Callee, Library, Size, Touch};
 use crate::image::Image;
-
-/// A read that the last hook announced.
-#[derive(Clone, Copy, Debug)]
-struct Announced {
-    address: Shape,
-    size: u64,
-    depends: Set,
-}
 
 /// Goes through a block's instructions.
 pub(crate) struct Transfer<'a> {
@@ -29,7 +21,6 @@ pub(crate) struct Transfer<'a> {
     pub convention: &'static Convention,
     pub sets: Sets,
     pub names: Names,
-    announced: Option<Announced>,
 }
 
 impl<'a> Transfer<'a> {
@@ -39,14 +30,12 @@ impl<'a> Transfer<'a> {
             convention,
             sets: Sets::default(),
             names: Names::default(),
-            announced: None,
         }
     }
 
     /// Starts a block.
     pub fn start(&mut self, state: &mut State) {
         state.name_all(&mut self.names);
-        self.announced = None;
     }
 
     /// An instruction that is no call.
@@ -58,10 +47,8 @@ impl<'a> Transfer<'a> {
             true => Set::EVERYTHING,
             false => Set::NOTHING,
         };
-        for &read in &instruction.reads {
-            depends = self
-                .sets
-                .union(depends, state.registers[read.index()].depends);
+        for &(read, part) in &instruction.reads {
+            depends = self.sets.union(depends, state.depends(read, part));
         }
         let mut loaded = None;
         for memory in instruction.memory.iter().filter(|memory| memory.read) {
@@ -74,18 +61,13 @@ impl<'a> Transfer<'a> {
         for memory in instruction.memory.iter().filter(|memory| memory.written) {
             self.store(state, memory, value);
         }
-        for (place, &(output, keeps)) in instruction.outputs.iter().enumerate() {
-            let own = &mut state.registers[output.index()];
-            let mut depends = value.depends;
-            let mut shape = self.names.fresh();
-            if place == 0 && !keeps && output != self.convention.flags {
-                shape = value.shape;
-            }
-            if keeps {
-                state.hidden |= own.shape.is_stack();
-                depends = self.sets.union(own.depends, depends);
-            }
-            *own = Value { depends, shape };
+        for (place, &(output, part)) in instruction.outputs.iter().enumerate() {
+            let whole = part == Part::Whole;
+            let shape = match place == 0 && whole && output != self.convention.flags {
+                true => value.shape,
+                false => self.names.fresh(),
+            };
+            state.set(output, part, Value { shape, ..value }, &mut self.sets);
         }
         let stack = &mut state.registers[self.convention.stack.index()];
         stack.shape = stack.shape.plus(instruction.stack_change);
@@ -106,11 +88,10 @@ impl<'a> Transfer<'a> {
             written: false,
         };
         let saved = self.load(state, &memory);
-        state.registers[self.convention.frame.index()] = saved;
-        state.registers[self.convention.stack.index()] = Value {
-            shape: frame.shape.plus(8),
-            ..frame
-        };
+        let shape = frame.shape.plus(8);
+        let stack = Value { shape, ..frame };
+        state.set(self.convention.frame, Part::Whole, saved, &mut self.sets);
+        state.set(self.convention.stack, Part::Whole, stack, &mut self.sets);
     }
 
     /// The first output, or what is written to memory.
@@ -230,7 +211,7 @@ impl<'a> Transfer<'a> {
             return self.unknown();
         };
         let at = self.address(state, &address);
-        if let Some(announced) = self.announced
+        if let Some(announced) = state.announced
             && let Some(distance) = announced.address.distance(at.shape)
             && distance >= 0
             && (distance as u64).saturating_add(memory.size.into()) <= announced.size
@@ -343,7 +324,7 @@ impl<'a> Transfer<'a> {
         let mut depends = before.depends;
         let read = self.sets.site(site);
         let mut result = Value::EVERYTHING;
-        self.announced = None;
+        state.announced = None;
         let mut announced = None;
         match callee {
             Callee::Enter | Callee::Exit | Callee::Transparent => {}
@@ -379,25 +360,24 @@ impl<'a> Transfer<'a> {
             }
         }
         self.clobber(state, result);
-        self.announced = announced;
+        state.announced = announced;
         depends
     }
 
     /// What a call leaves of registers and of what lies below the stack pointer.
     fn clobber(&mut self, state: &mut State, result: Value) {
-        for (index, value) in state.registers.iter_mut().enumerate() {
-            if !self.convention.kept.contains(&Register(index as u8)) {
-                *value = Value {
-                    depends: Set::EVERYTHING,
-                    shape: self.names.fresh(),
-                };
+        for register in (0..Register::COUNT as u8).map(Register) {
+            if !self.convention.kept.contains(&register) {
+                let unknown = self.unknown();
+                state.set(register, Part::Whole, unknown, &mut self.sets);
             }
         }
         let shape = match result.shape {
             Shape::Other => self.names.fresh(),
             shape => shape,
         };
-        state.registers[self.convention.result.index()] = Value { shape, ..result };
+        let result = Value { shape, ..result };
+        state.set(self.convention.result, Part::Whole, result, &mut self.sets);
         if let Shape::Stack(offset) = state.registers[self.convention.stack.index()].shape {
             state.forget_below(offset);
         }

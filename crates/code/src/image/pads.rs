@@ -23,6 +23,8 @@ pub(crate) struct Pads {
     unreadable: BTreeMap<u64, u64>,
 }
 
+/// The first address of a range of calls; its end, and its pad.
+type Range = (u64, (u64, Option<u64>));
 type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
 impl Pads {
@@ -91,7 +93,7 @@ impl Pads {
 }
 
 /// The ranges of calls in a function's area: their first address, and their end and pad.
-fn calls(mut area: Bytes<'_>, function: u64) -> Option<Vec<(u64, (u64, Option<u64>))>> {
+fn calls(mut area: Bytes<'_>, function: u64) -> Option<Vec<Range>> {
     let base = match area.read_u8().ok()? {
         encoding if encoding == constants::DW_EH_PE_omit.0 => function,
         _ => return None,

@@ -14,6 +14,18 @@ trampoline! {
     "pthread_barrier_init" => barrier_init;
     "pthread_barrier_destroy" => barrier_destroy;
     "pthread_barrier_wait" => barrier_wait;
+    "__deadheat_barrier_enter" => enter;
+    "__deadheat_barrier_exit" => exit;
+}
+
+/// A thread comes to a barrier that is not the C library's.
+unsafe extern "C" fn enter(barrier: usize) {
+    event::sync(Op::BarrierEnter, barrier, caller());
+}
+
+/// A thread leaves it.
+unsafe extern "C" fn exit(barrier: usize) {
+    event::sync(Op::BarrierExit, barrier, caller());
 }
 
 unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_int {

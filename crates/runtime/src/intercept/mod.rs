@@ -39,6 +39,7 @@ mod semaphore;
 mod sleep;
 mod string;
 pub mod thread;
+mod unwind;
 
 pub use real::resolve;
 

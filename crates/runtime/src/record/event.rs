@@ -228,7 +228,8 @@ pub fn life(op: Op, kind: Kind, object: usize, pc: usize) {
 
 /// An access to `length` bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
-    if length == 0 || !threads::visible() {
+    // SAFETY: the thread's own state.
+    if length == 0 || !threads::visible() || unsafe { (*local()).backtraces } != 0 {
         return;
     }
     if mode() == Mode::Serial {

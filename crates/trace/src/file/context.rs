@@ -6,7 +6,8 @@ use super::code::Locator;
 use super::facts::thread_entry;
 use super::objects::Objects;
 use super::trace_file::TraceFile;
-use crate::{Op, Tables, ThreadId};
+use crate::hash::FastMap;
+use crate::{Op, Pc, Role, Roles, Tables, ThreadId};
 
 /// Code, objects and threads.
 #[derive(Clone, Debug)]
@@ -16,7 +17,52 @@ pub(super) struct Context<'a> {
     pub tables: Arc<Tables>,
     /// The largest number that a thread can have.
     pub last_thread: u32,
+    /// What places do to locks, if that is asked for.
+    pub calls: Option<Calls>,
 }
+
+/// The functions that each thread is in, by where they were called.
+#[derive(Clone, Debug)]
+pub(super) struct Calls {
+    roles: Roles,
+    stacks: FastMap<u32, Vec<Pc>>,
+}
+
+impl Calls {
+    pub fn new(roles: Roles) -> Self {
+        Calls {
+            roles,
+            stacks: FastMap::default(),
+        }
+    }
+
+    /// A function was entered or left.
+    pub fn function(&mut self, thread: ThreadId, op: Op, pc: Pc) {
+        let stack = self.stacks.entry(thread.0).or_default();
+        match op {
+            Op::Enter => stack.push(pc),
+            _ => drop(stack.pop()),
+        }
+    }
+
+    /// Events of a thread are missing: nobody knows where it is.
+    pub fn forget(&mut self, thread: ThreadId) {
+        self.stacks.remove(&thread.0);
+    }
+
+    /// What an atomic access of a thread does to a lock.
+    fn role(&self, thread: ThreadId, pc: Pc) -> Role {
+        let callers = self.stacks.get(&thread.0).into_iter().flatten().rev();
+        let places = std::iter::once(&pc).chain(callers);
+        let mut roles = places.map(|pc| self.roles.of(*pc));
+        roles
+            .find(|role| *role != Role::Inner)
+            .unwrap_or(Role::None)
+    }
+}
+
+/// What happens to a lock before and after an access to its word.
+pub(super) type Around = (Option<Op>, Option<Op>);
 
 impl<'a> Context<'a> {
     /// At the start of a recording.
@@ -26,6 +72,20 @@ impl<'a> Context<'a> {
             objects: Objects::default(),
             tables: Arc::clone(&file.tables),
             last_thread: file.last_thread,
+            calls: file.roles.clone().map(Calls::new),
+        }
+    }
+
+    /// What a change of a word does to the lock that it is.
+    pub fn around(&self, thread: ThreadId, pc: Pc) -> Around {
+        let role = self.calls.as_ref().map(|calls| calls.role(thread, pc));
+        match role {
+            Some(Role::Lock) => (None, Some(Op::Acquire)),
+            Some(Role::ReadLock) => (None, Some(Op::ReadAcquire)),
+            Some(Role::Unlock) => (Some(Op::Release), None),
+            Some(Role::ReadUnlock) => (Some(Op::ReadRelease), None),
+            Some(Role::Downgrade) => (Some(Op::Release), Some(Op::ReadAcquire)),
+            Some(Role::None | Role::Inner) | None => (None, None),
         }
     }
 

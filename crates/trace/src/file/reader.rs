@@ -106,6 +106,9 @@ impl<'a> Reader<'a> {
             let Opened { block, gap } = self.open_block(self.current);
             let gap = gap || malformed;
             let lost = gap.then(|| self.cursor.lost());
+            if gap && let Some(calls) = &mut self.context.calls {
+                calls.forget(self.cursor.thread());
+            }
             let more = match block {
                 Some((cursor, seq)) => {
                     *self.cursor = cursor;

@@ -10,7 +10,7 @@ use super::code::CodeMap;
 use super::damage::{Damage, OpenError};
 use super::image::Image;
 use super::{Reader, salvage};
-use crate::{Mode, Tables};
+use crate::{Mode, Roles, Tables};
 
 /// A recording on disk.
 ///
@@ -37,6 +37,7 @@ pub struct TraceFile {
     pub(super) last_thread: u32,
     damage: Vec<Damage>,
     closed: Option<String>,
+    pub(super) roles: Option<Roles>,
 }
 
 impl TraceFile {
@@ -65,12 +66,19 @@ impl TraceFile {
             last_thread,
             damage: blocks.damage,
             closed: blocks.closed,
+            roles: None,
         })
     }
 
     /// Reads it from the start.
     pub fn read(&self) -> Reader<'_> {
         Reader::new(self)
+    }
+
+    /// From now on, readers put the taking and giving of locks beside the atomic accesses that
+    /// do it. Positions in the trace change with it.
+    pub fn set_roles(&mut self, roles: Roles) {
+        self.roles = Some(roles);
     }
 
     /// Where it lies.

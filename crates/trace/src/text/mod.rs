@@ -42,7 +42,7 @@ use std::io::Write;
 pub use error::{ParseError, Problem};
 pub use read::Reader;
 
-use crate::{Op, Steps, Trace, WriteError};
+use crate::{Annotate, Op, Steps, Trace, WriteError};
 
 /// The word that names the format in a header.
 const FORMAT: &str = "deadheat-trace";
@@ -120,6 +120,18 @@ pub fn write<S: Steps, W: Write>(
 ) -> Result<Written, WriteError<S::Error>> {
     match flavor {
         Flavor::Std => standard::write(steps, out),
-        Flavor::Full => write::write(steps, out),
+        Flavor::Full => write::write(steps, out, &mut (), false),
     }
+}
+
+/// Writes a trace in the full format with what somebody else knows about it: locations, a `branch`
+/// before each step that one was passed before, and in comments what branches and addresses
+/// depend on; the functions of each place too if `functions` is set.
+pub fn write_annotated<S: Steps, W: Write>(
+    steps: &mut S,
+    out: W,
+    annotate: &mut dyn Annotate,
+    functions: bool,
+) -> Result<Written, WriteError<S::Error>> {
+    write::write(steps, out, annotate, functions)
 }

@@ -11,7 +11,9 @@ use super::tokens::{self, SyncTokens, ThreadTokens, written_name};
 use super::{FORMAT, VERSION, Written, location, words};
 use crate::cells::{Allotment, Cell};
 use crate::hash::FastMap;
-use crate::{Addr, Event, Mode, Op, Pc, Step, Steps, SyncId, Tables, Thread, ThreadId, WriteError};
+use crate::{
+    Addr, Annotate, Event, Mode, Op, Pc, Step, Steps, SyncId, Tables, Thread, ThreadId, WriteError,
+};
 
 /// Values up to this one are written in decimal.
 const LARGEST_DECIMAL: u64 = 9999;
@@ -19,6 +21,8 @@ const LARGEST_DECIMAL: u64 = 9999;
 pub(super) fn write<S: Steps, W: Write>(
     steps: &mut S,
     out: W,
+    annotate: &mut dyn Annotate,
+    functions: bool,
 ) -> Result<Written, WriteError<S::Error>> {
     let mut writer = Writer {
         out: BufWriter::new(out),
@@ -31,6 +35,8 @@ pub(super) fn write<S: Steps, W: Write>(
         cells: Allotment::default(),
         locations: FastMap::default(),
         notes: 0,
+        annotate,
+        functions,
     };
     let mode = match steps.mode() {
         Mode::Serial => "serial",
@@ -46,7 +52,7 @@ pub(super) fn write<S: Steps, W: Write>(
     Ok(written)
 }
 
-struct Writer<W: Write> {
+struct Writer<'a, W: Write> {
     out: BufWriter<W>,
     threads: ThreadTokens,
     /// What a reader will know of each thread that has a token.
@@ -59,11 +65,14 @@ struct Writer<W: Write> {
     variable_names: HashSet<String>,
     /// What a reader has handed out so far.
     cells: Allotment,
-    locations: FastMap<u32, String>,
+    locations: FastMap<(Pc, bool), String>,
     notes: usize,
+    annotate: &'a mut dyn Annotate,
+    /// Whether the functions of each place are written.
+    functions: bool,
 }
 
-impl<W: Write> Writer<W> {
+impl<W: Write> Writer<'_, W> {
     fn step(&mut self, step: &Step, tables: &Tables) -> io::Result<()> {
         let event = &step.event;
         self.tell_notes(tables)?;
@@ -80,12 +89,40 @@ impl<W: Write> Writer<W> {
             }
             _ => {}
         }
+        self.tell_known(event, tables)?;
         self.thread(event.thread())?;
         write!(self.out, "|{}", words::op_word(event.op()))?;
         self.target(step, tables)?;
         self.out.write_all(b"|")?;
-        self.location(event.pc(), tables)?;
+        self.location(event, tables)?;
         self.out.write_all(b"\n")
+    }
+
+    /// What somebody else knows of the event about to be written.
+    fn tell_known(&mut self, event: &Event, tables: &Tables) -> io::Result<()> {
+        let known = self.annotate.known(event);
+        if let Some(depends) = known.branch {
+            writeln!(self.out, "# branch on {}", in_comment(&depends.join(", ")))?;
+            self.thread(event.thread())?;
+            write!(self.out, "|{}|", words::op_word(Op::Branch))?;
+            self.location(event, tables)?;
+            self.out.write_all(b"\n")?;
+        }
+        if let Some(depends) = known.address {
+            let depends = in_comment(&depends.join(", "));
+            writeln!(self.out, "# address depends on {depends}")?;
+        }
+        if self.functions {
+            for place in self.annotate.functions(event, tables) {
+                let name = place.function.as_deref().unwrap_or("?");
+                let file = place.file.as_deref().unwrap_or("?");
+                let line = place.line.unwrap_or(0);
+                let inlined = if place.inlined { " (inlined)" } else { "" };
+                let line = in_comment(&format!("{name} at {file}:{line}{inlined}"));
+                writeln!(self.out, "#   {line}")?;
+            }
+        }
+        Ok(())
     }
 
     fn target(&mut self, step: &Step, tables: &Tables) -> io::Result<()> {
@@ -185,11 +222,15 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    fn location(&mut self, pc: Pc, tables: &Tables) -> io::Result<()> {
-        let text = self
-            .locations
-            .entry(pc.0)
-            .or_insert_with(|| location::readable(&tables.location(pc)).into_owned());
+    fn location(&mut self, event: &Event, tables: &Tables) -> io::Result<()> {
+        // A thread begins at a function, everything else happens behind a call.
+        let key = (event.pc(), event.op() == Op::Begin);
+        let annotate = &mut *self.annotate;
+        let text = self.locations.entry(key).or_insert_with(|| {
+            let known = annotate.location(event, tables);
+            let text = known.unwrap_or_else(|| tables.location(event.pc()));
+            location::readable(&text).into_owned()
+        });
         self.out.write_all(text.as_bytes())
     }
 
@@ -350,6 +391,11 @@ impl<W: Write> Writer<W> {
         }
         self.out.flush()
     }
+}
+
+/// Text that cannot end a comment.
+fn in_comment(text: &str) -> String {
+    text.replace(char::is_control, "?")
 }
 
 fn value_text(value: Option<u64>) -> Option<String> {

@@ -1,14 +1,15 @@
 //! `deadheat trace cat`: prints a trace.
 
-use std::io::{BufWriter, stdout};
+use std::io::{BufWriter, Write, stdout};
 
-use deadheat_trace::{json, text, verify};
+use deadheat_trace::{Annotate, Steps, WriteError, json, text, verify};
 
 use super::part::{Part, Positions, Thread};
 use super::{Format, Which};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::input;
+use crate::symbols::{Followed, Shared};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,6 +17,7 @@ Examples:
   deadheat trace cat 3 --window 100..200    events 100 to 199 of recording 3
   deadheat trace cat 3 --thread T2          what one thread did
   deadheat trace cat other.std              a text trace
+  deadheat trace cat --frames               with functions, also inlined ones
   deadheat trace cat --format json | jq .
 
 The text format is described in docs/trace-text.md.";
@@ -39,6 +41,14 @@ pub struct Args {
     #[arg(long, value_name = "THREAD")]
     thread: Vec<Thread>,
 
+    /// Also the functions of each event, with those that were inlined, as comments (text).
+    #[arg(long, conflicts_with = "no_symbols")]
+    frames: bool,
+
+    /// Places as they are recorded, and no branches: the program's files are not looked at.
+    #[arg(long)]
+    no_symbols: bool,
+
     /// Put an explicit event where memory was changed by code that is not instrumented.
     #[arg(long)]
     repair: bool,
@@ -50,30 +60,52 @@ impl Args {
         let path = self.which.path()?;
         let input = input::open(&path)?;
         let out = BufWriter::with_capacity(1 << 16, stdout().lock());
-        let format = self.format;
-        let part = (self.window, self.thread);
+        let recorded = !input.tables().modules.is_empty();
+        let symbols = recorded && !self.no_symbols && self.format != Format::Std;
+        let symbols = symbols.then(|| Shared::of(input.tables()));
+        let printer = Printer {
+            format: self.format,
+            frames: self.frames,
+            symbols: symbols.clone(),
+        };
+        let followed = Followed::new(input, symbols.clone());
+        let (positions, threads) = (self.window, self.thread);
         let written = if self.repair {
-            print(
-                Part::new(verify::repair(input), part.0, part.1),
-                out,
-                format,
-            )
+            let repaired = verify::repair(followed);
+            printer.print(Part::new(repaired, positions, threads), out)
         } else {
-            print(Part::new(input, part.0, part.1), out, format)
+            printer.print(Part::new(followed, positions, threads), out)
         };
         written.map_err(|error| input::not_converted(&path, &error))?;
+        if let Some(symbols) = symbols {
+            input::tell(&symbols.remarks());
+        }
         Ok(Exit::Clean)
     }
 }
 
-fn print<S: deadheat_trace::Steps>(
-    mut steps: S,
-    out: impl std::io::Write,
+/// How a trace is printed.
+struct Printer {
     format: Format,
-) -> Result<(), deadheat_trace::WriteError<S::Error>> {
-    match format {
-        Format::Text => text::write(&mut steps, out, text::Flavor::Full).map(drop),
-        Format::Std => text::write(&mut steps, out, text::Flavor::Std).map(drop),
-        Format::Json => json::write(&mut steps, out).map(drop),
+    frames: bool,
+    symbols: Option<Shared>,
+}
+
+impl Printer {
+    fn print<S: Steps>(
+        mut self,
+        mut steps: S,
+        out: impl Write,
+    ) -> Result<(), WriteError<S::Error>> {
+        let mut nobody = ();
+        let annotate: &mut dyn Annotate = match &mut self.symbols {
+            Some(symbols) => symbols,
+            None => &mut nobody,
+        };
+        match self.format {
+            Format::Text => text::write_annotated(&mut steps, out, annotate, self.frames).map(drop),
+            Format::Std => text::write(&mut steps, out, text::Flavor::Std).map(drop),
+            Format::Json => json::write_annotated(&mut steps, out, annotate).map(drop),
+        }
     }
 }

@@ -34,6 +34,8 @@ enum First<'a> {
     Gap(&'a [u64]),
     /// An access that is several steps is under way.
     Rest(Rest<'a>),
+    /// These steps belong to the record before; the words behind it.
+    Steps([Option<Step>; 2], &'a [u64]),
 }
 
 /// The rest of an access that is several steps.
@@ -93,7 +95,9 @@ impl<'a> Cursor<'a> {
     pub fn words_left(&self) -> usize {
         match self.first {
             First::Nothing => self.words.len(),
-            First::Gap(behind) | First::Rest(Rest { behind, .. }) => behind.len(),
+            First::Gap(behind) | First::Rest(Rest { behind, .. }) | First::Steps(_, behind) => {
+                behind.len()
+            }
         }
     }
 
@@ -116,6 +120,18 @@ impl<'a> Cursor<'a> {
                 return Found::Step(self.lost());
             }
             First::Rest(rest) => return self.next_piece(rest),
+            First::Steps([step, next], behind) => {
+                self.first = match next {
+                    Some(_) => First::Steps([next, None], behind),
+                    None => First::Nothing,
+                };
+                if next.is_none() {
+                    self.words = behind;
+                }
+                if let Some(step) = step {
+                    return Found::Step(step);
+                }
+            }
         }
         loop {
             if let Some(step) = self.plain(|address| Some(context.code.pc(address))) {
@@ -169,6 +185,9 @@ impl<'a> Cursor<'a> {
     ) -> Found {
         self.words = behind;
         let pc = context.code.pc(caller);
+        if let Some(calls) = &mut context.calls {
+            calls.function(self.thread, op, pc);
+        }
         Found::Step(Step::new(Event::new(self.thread, op, 0, pc)))
     }
 
@@ -239,7 +258,7 @@ impl<'a> Cursor<'a> {
         let mask = mask(1 << size_code);
         self.words = behind;
         self.pc = address;
-        Some(match (op, &record[2..]) {
+        let step = match (op, &record[2..]) {
             // Sixteen bytes do not fit; their values are not kept.
             (Op::AtomicRead, [read]) => step.with_read(read & mask),
             (Op::AtomicWrite, [written]) => step.with_written(written & mask),
@@ -248,6 +267,29 @@ impl<'a> Cursor<'a> {
             }
             (op, [operand]) if !op.is_atomic() && op != Op::Fence => step.with_written(*operand),
             _ => step,
-        })
+        };
+        if op != Op::AtomicRmw || context.calls.is_none() {
+            return Some(step);
+        }
+        Some(self.with_lock(step, target, context))
+    }
+
+    /// The first of the steps that a change of a lock's word is; the others follow.
+    fn with_lock(&mut self, step: Step, word: u64, context: &mut Context<'_>) -> Step {
+        let (thread, pc) = (self.thread, step.event.pc());
+        let (before, after) = context.around(thread, pc);
+        let mut lock = |op: Op| {
+            let target = context.target(op, word, 0, None)?;
+            Some(Step::new(Event::new(thread, op, target, pc)))
+        };
+        let (before, after) = (before.and_then(&mut lock), after.and_then(&mut lock));
+        let rest = match before {
+            Some(_) => [Some(step), after],
+            None => [after, None],
+        };
+        if rest[0].is_some() {
+            self.first = First::Steps(rest, std::mem::take(&mut self.words));
+        }
+        before.unwrap_or(step)
     }
 }

@@ -1,0 +1,101 @@
+//! The program and libraries behind a recording, as they lie on disk now.
+//!
+//! Each is opened when it is first asked about. One that is gone, or that was built again since
+//! (its build id is another), answers nothing, and is told about once.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use deadheat_code::{Binary, Frame};
+use deadheat_trace::{Module, Pc, Role, Roles, Tables};
+
+/// The modules of a recording.
+#[derive(Debug)]
+pub struct Binaries {
+    modules: Vec<(Module, OnceLock<Opened>)>,
+}
+
+#[derive(Debug)]
+enum Opened {
+    There(Binary),
+    /// It cannot be read.
+    Gone,
+    /// It is another one.
+    Changed,
+}
+
+impl Binaries {
+    /// Those that a recording names.
+    pub fn of(tables: &Tables) -> Self {
+        let modules = tables.modules.iter().cloned();
+        Binaries {
+            modules: modules.map(|module| (module, OnceLock::new())).collect(),
+        }
+    }
+
+    /// The module's file and the address in it; `None` if it is not there any more.
+    pub fn find(&self, pc: Pc) -> Option<(&Binary, u64)> {
+        let after = self
+            .modules
+            .partition_point(|(module, _)| module.first_pc <= pc);
+        let (module, opened) = self.modules.get(after.checked_sub(1)?)?;
+        let address = module.start + u64::from(pc.0 - module.first_pc.0);
+        if address >= module.end {
+            return None;
+        }
+        match opened.get_or_init(|| open(module)) {
+            Opened::There(binary) => Some((binary, address.wrapping_sub(module.bias))),
+            _ => None,
+        }
+    }
+
+    /// The functions at an event's pc, innermost first; empty if nothing is known.
+    pub fn frames(&self, pc: Pc) -> Vec<Frame> {
+        let found = self.find(pc);
+        // A pc is where a call returns to: the call is before it.
+        found.map_or_else(Vec::new, |(binary, address)| binary.frames(address - 1))
+    }
+
+    /// What those that were asked about could not answer, for people.
+    pub fn remarks(&self) -> Vec<String> {
+        let remark = |(module, opened): &(Module, OnceLock<Opened>)| {
+            let path = module.path.display();
+            match opened.get()? {
+                Opened::There(_) => None,
+                Opened::Gone => Some(format!("{path} is not there any more: no names and lines")),
+                Opened::Changed => Some(format!(
+                    "{path} was built again since the recording: no names and lines"
+                )),
+            }
+        };
+        self.modules.iter().filter_map(remark).collect()
+    }
+}
+
+fn open(module: &Module) -> Opened {
+    // The system's own library of calls has no file.
+    let path: &PathBuf = &module.path;
+    match Binary::open(path) {
+        Ok(binary) if binary.build_id().unwrap_or_default() == module.build_id => {
+            Opened::There(binary)
+        }
+        Ok(_) => Opened::Changed,
+        Err(_) => Opened::Gone,
+    }
+}
+
+/// What the places of a recording do to locks that are made of atomics.
+pub fn roles(tables: &Tables) -> Roles {
+    let binaries = Binaries::of(tables);
+    let known = std::sync::Mutex::new(std::collections::HashMap::new());
+    Roles::new(move |pc| {
+        let mut known = known.lock().unwrap_or_else(|broken| broken.into_inner());
+        *known.entry(pc).or_insert_with(|| {
+            let frames = binaries.frames(pc);
+            match frames.is_empty() {
+                true => Role::None,
+                false => Role::of_functions(frames.iter().filter_map(|f| f.function.as_deref())),
+            }
+        })
+    })
+}

@@ -1,0 +1,249 @@
+//! Functions, lines and branches for the events of a recording, from the program's files.
+//!
+//! A [`Followed`] stream goes through all of a recording's events and notes what each passed; the
+//! writers then ask [`Symbols`] about the step that they are about to write. Text traces, which
+//! have no modules, are left as they are.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use deadheat_code::{Depends, Facts, Frame, Modules, Passed, Place, Walk};
+use deadheat_trace::{
+    Annotate, Event, EventIndex, Function, Known, Mode, Op, Pc, Step, Steps, Tables, ThreadId,
+};
+
+use crate::binaries::Binaries;
+use crate::cache;
+
+/// What the files of a recording's modules tell about its events.
+pub struct Symbols {
+    binaries: Binaries,
+    facts: Files,
+    walks: HashMap<ThreadId, Walk>,
+    here: Option<PathBuf>,
+    last: Last,
+}
+
+/// What is known of the step that was read last.
+#[derive(Default)]
+struct Last {
+    pc: Option<Pc>,
+    passed: Option<Passed>,
+    address: Option<Depends>,
+}
+
+/// Facts by module, found when they are first needed.
+#[derive(Default)]
+struct Files {
+    facts: HashMap<u32, Option<Facts>>,
+    folder: Option<PathBuf>,
+}
+
+impl Modules for Files {
+    fn facts(&self, module: u32) -> Option<&Facts> {
+        self.facts.get(&module)?.as_ref()
+    }
+}
+
+impl Symbols {
+    /// For a recording with these tables.
+    pub fn of(tables: &Tables) -> Self {
+        Symbols {
+            binaries: Binaries::of(tables),
+            facts: Files {
+                facts: HashMap::new(),
+                folder: cache::folder("facts").ok(),
+            },
+            walks: HashMap::new(),
+            here: std::env::current_dir().ok(),
+            last: Last::default(),
+        }
+    }
+
+    /// What the user should know of the files.
+    pub fn remarks(&self) -> Vec<String> {
+        self.binaries.remarks()
+    }
+
+    /// Goes on to the next step.
+    fn follow(&mut self, step: &Step, tables: &Tables) {
+        let event = &step.event;
+        let place = self.place(event.pc(), tables);
+        let walk = self.walks.entry(event.thread()).or_default();
+        let (passed, address) = match event.op() {
+            Op::Enter => (Some(walk.enter(place, None, &self.facts)), None),
+            Op::Leave => (Some(walk.leave(&self.facts)), None),
+            Op::Lost => {
+                walk.lost();
+                (None, None)
+            }
+            Op::Begin | Op::End => (None, None),
+            op => {
+                let passed = walk.at(place, &self.facts);
+                let facts = place.and_then(|place| self.facts.facts(place.module));
+                let address = match (place, facts) {
+                    (Some(place), Some(facts)) => facts.address(place.address),
+                    _ => Depends::Everything,
+                };
+                (Some(passed), op.is_access().then_some(address))
+            }
+        };
+        self.last = Last {
+            pc: Some(event.pc()),
+            passed,
+            address,
+        };
+    }
+
+    /// The place of a pc, with its module's facts at hand.
+    fn place(&mut self, pc: Pc, tables: &Tables) -> Option<Place> {
+        let (module, address) = tables.module_of(pc)?;
+        let module = module.first_pc.0;
+        let files = &mut self.facts;
+        files.facts.entry(module).or_insert_with(|| {
+            let (binary, _) = self.binaries.find(pc)?;
+            Some(match &files.folder {
+                Some(folder) => Facts::load_or_make(binary, folder),
+                None => Facts::of(binary),
+            })
+        });
+        Some(Place { module, address })
+    }
+
+    fn frames(&self, event: &Event) -> Vec<Frame> {
+        let (pc, at_function) = (event.pc(), event.op() == Op::Begin);
+        match self.binaries.find(pc) {
+            // A thread begins at a function; other pcs are where calls return to.
+            Some((binary, address)) if at_function => binary.frames(address),
+            _ => self.binaries.frames(pc),
+        }
+    }
+
+    /// The file of a frame, from where we are.
+    fn file(&self, frame: &Frame) -> Option<String> {
+        let file = frame.file.as_deref()?;
+        let here = self.here.as_deref().and_then(|here| here.to_str());
+        let inside = here.and_then(|here| file.strip_prefix(here)?.strip_prefix('/'));
+        Some(inside.unwrap_or(file).to_owned())
+    }
+
+    fn line(&self, frames: &[Frame]) -> Option<String> {
+        let frame = frames.first()?;
+        Some(format!("{}:{}", self.file(frame)?, frame.line?))
+    }
+
+    /// What something depends on, for people.
+    fn sources(&self, depends: &Depends) -> Vec<String> {
+        let sources = match depends {
+            Depends::Nothing => return Vec::new(),
+            Depends::Everything => return vec!["everything".to_owned()],
+            Depends::On(sources) => sources,
+        };
+        let place = |address: &u64| {
+            let file = self.last.pc.and_then(|pc| self.binaries.find(pc));
+            let frames = file.map(|(binary, _)| binary.frames(address - 1));
+            let line = frames.and_then(|frames| self.line(&frames));
+            line.unwrap_or_else(|| format!("{address:#x}"))
+        };
+        let mut names: Vec<String> = sources.reads.iter().map(place).collect();
+        names.dedup();
+        names.extend(sources.before.then(|| "before".to_owned()));
+        names
+    }
+}
+
+/// The same symbols for those who read and those who write.
+#[derive(Clone)]
+pub struct Shared(Rc<RefCell<Symbols>>);
+
+impl Shared {
+    /// For a recording with these tables.
+    pub fn of(tables: &Tables) -> Self {
+        Shared(Rc::new(RefCell::new(Symbols::of(tables))))
+    }
+
+    /// What the user should know of the files.
+    pub fn remarks(&self) -> Vec<String> {
+        self.0.borrow().remarks()
+    }
+}
+
+impl Annotate for Shared {
+    fn location(&mut self, event: &Event, _tables: &Tables) -> Option<String> {
+        let symbols = self.0.borrow();
+        symbols.line(&symbols.frames(event))
+    }
+
+    fn functions(&mut self, event: &Event, _tables: &Tables) -> Vec<Function> {
+        let symbols = self.0.borrow();
+        let frames = symbols.frames(event);
+        let function = |frame: &Frame| Function {
+            function: frame.function.as_deref().map(str::to_owned),
+            file: symbols.file(frame),
+            line: frame.line,
+            column: frame.column,
+            inlined: frame.inlined,
+        };
+        frames.iter().map(function).collect()
+    }
+
+    fn known(&mut self, event: &Event) -> Known {
+        // What code without hooks wrote is no step of a thread's way.
+        if event.op() == Op::ExternalWrite {
+            return Known::default();
+        }
+        let symbols = self.0.borrow();
+        let branch = match &symbols.last.passed {
+            Some(Passed::Branched(depends)) => Some(match depends {
+                Depends::Nothing => vec!["nothing that was read".to_owned()],
+                depends => symbols.sources(depends),
+            }),
+            _ => None,
+        };
+        let address = symbols.last.address.as_ref();
+        let address = address.filter(|depends| **depends != Depends::Nothing);
+        Known {
+            branch,
+            address: address.map(|depends| symbols.sources(depends)),
+        }
+    }
+}
+
+/// A stream whose steps are followed through the program's code.
+pub struct Followed<S> {
+    steps: S,
+    symbols: Option<Shared>,
+}
+
+impl<S: Steps> Followed<S> {
+    /// The same steps, followed if there are symbols.
+    pub fn new(steps: S, symbols: Option<Shared>) -> Self {
+        Followed { steps, symbols }
+    }
+}
+
+impl<S: Steps> Steps for Followed<S> {
+    type Error = S::Error;
+
+    fn next_step(&mut self) -> Result<Option<Step>, S::Error> {
+        let step = self.steps.next_step()?;
+        if let (Some(step), Some(symbols)) = (&step, &self.symbols) {
+            symbols.0.borrow_mut().follow(step, self.steps.tables());
+        }
+        Ok(step)
+    }
+
+    fn tables(&self) -> &Tables {
+        self.steps.tables()
+    }
+
+    fn mode(&self) -> Mode {
+        self.steps.mode()
+    }
+
+    fn last_index(&self) -> Option<EventIndex> {
+        self.steps.last_index()
+    }
+}
