@@ -15,7 +15,8 @@ pub struct Toolchain {
 }
 
 /// Each call announces a basic block. It becomes a read of `oracle_marker` in the trace, at the
-/// place in the code where the block begins.
+/// place in the code where the block begins. It reads three bytes: the recorder lets a read of the
+/// size of the write before it pass, if that may be the other half of a copy.
 const MARKERS: &str = r#"
         .bss
         .globl  oracle_marker
@@ -28,7 +29,8 @@ oracle_marker:
 __sanitizer_cov_trace_pc:
 __sanitizer_cov_trace_pc_guard:
         leaq    oracle_marker(%rip), %rdi
-        jmp     __tsan_read1
+        movl    $3, %esi
+        jmp     __tsan_read_range
 __sanitizer_cov_trace_pc_guard_init:
         ret
         .section .note.GNU-stack,"",@progbits

@@ -162,7 +162,7 @@ impl<'a> Comparison<'a> {
 
     /// The read that was changed.
     fn chosen(&self) -> Option<usize> {
-        let marker = self.second.marker? + 1;
+        let marker = self.second.marker? + 4;
         let steps = &self.second.trace.steps;
         let announced = steps
             .iter()

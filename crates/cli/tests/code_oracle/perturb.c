@@ -2,14 +2,15 @@
  *
  * ORACLE_READ=n and ORACLE_MASK=m: the n-th read of the run finds its memory changed by m. The
  * memory is put back at the thread's next hook, before anybody else can write there. Before each
- * read the trace has a read of oracle_marker[0], or of oracle_marker[1] for the one that is changed.
+ * read the trace has a read of three bytes of oracle_marker[0], or of oracle_marker[1] for the one
+ * that is changed.
  * A program that does not end by itself is ended after so many hooks or by the kernel. */
 
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-unsigned char oracle_marker[2];
+unsigned char oracle_marker[2][4];
 
 static unsigned long reads, hooks, wanted = -1ul, mask, most_hooks = 200000;
 
@@ -24,6 +25,7 @@ void __tsan_read2_pc(void *, void *);
 void __tsan_read4_pc(void *, void *);
 void __tsan_read8_pc(void *, void *);
 void __tsan_read16_pc(void *, void *);
+void __tsan_read_range_pc(void *, unsigned long, void *);
 
 __attribute__((constructor)) static void oracle_start(void) {
     struct rlimit limit = {2, 2};
@@ -54,7 +56,7 @@ static void change(void *place, unsigned long size) {
 /* Announces a read; whether it is to be changed. */
 static int announce(void *pc) {
     int chosen = reads++ == wanted;
-    __tsan_read1_pc(&oracle_marker[chosen], pc);
+    __tsan_read_range_pc(oracle_marker[chosen], 3, pc);
     return chosen;
 }
 

@@ -103,7 +103,7 @@ impl Recording {
         event.op() == Op::Read
             && self
                 .marker
-                .is_some_and(|marker| (marker..marker + 2).contains(&event.addr().0))
+                .is_some_and(|marker| (marker..marker + 8).contains(&event.addr().0))
     }
 
     /// The address in the program's own file.

@@ -1,7 +1,7 @@
 //! A thread's way through the code: the places where it made events, and the basic blocks that
 //! it entered in between, as the compiler's coverage announced them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_trace::{Op, Pc, ThreadId};
 
@@ -29,6 +29,8 @@ pub struct Stop {
     pub step: usize,
     /// The blocks that were entered since the stop before.
     pub blocks: Vec<Pc>,
+    /// It may be half of a copy, whose halves stand in the trace in another order than in the code.
+    pub is_moved: bool,
 }
 
 /// The stops of each thread, and the steps that are left for the thread's [`Walk`] when the
@@ -62,12 +64,24 @@ pub fn stops(recording: &Recording, announced_outside: bool) -> Vec<(ThreadId, V
             pc: event.pc(),
             step: index,
             blocks: std::mem::take(blocks),
+            is_moved: false,
         });
+        if let [.., one, other] = &mut stops[..] {
+            let read = &recording.trace.steps[one.step].event;
+            let is_copy = read.op() == Op::Read && event.op() == Op::Write;
+            if is_copy && other.blocks.is_empty() && other.pc < one.pc {
+                (one.is_moved, other.is_moved) = (true, true);
+            }
+        }
     }
     let mut threads: Vec<_> = threads
         .into_iter()
         .map(|(thread, (stops, _))| (thread, stops))
         .collect();
+    let last = last_blocks(recording, threads.iter().map(|(_, stops)| &stops[..]));
+    for (_, stops) in &mut threads {
+        leave_out(stops, &last);
+    }
     if announced_outside {
         let first = first_blocks(recording);
         for (_, stops) in &mut threads {
@@ -102,6 +116,36 @@ fn move_inside(stops: &mut [Stop], is_first: impl Fn(Pc) -> bool) {
             && let Some(block) = stops[at].blocks.pop()
         {
             stops[at + 1].blocks.insert(0, block);
+        }
+    }
+}
+
+/// Blocks that functions enter when they have said that they are left: they follow on the end of
+/// an activation, and are not the caller's.
+fn last_blocks<'a>(
+    recording: &Recording,
+    threads: impl Iterator<Item = &'a [Stop]>,
+) -> BTreeSet<Pc> {
+    let mut last = BTreeSet::new();
+    for stops in threads {
+        for pair in stops.windows(2) {
+            let caller = recording.function_of(pair[0].pc);
+            if pair[0].kind == Kind::Leave {
+                let blocks = pair[1].blocks.iter();
+                last.extend(blocks.take_while(|pc| recording.function_of(**pc) != caller));
+            }
+        }
+    }
+    last
+}
+
+/// Leaves out these blocks where an activation has ended.
+fn leave_out(stops: &mut [Stop], last: &BTreeSet<Pc>) {
+    for at in 1..stops.len() {
+        if stops[at - 1].kind == Kind::Leave {
+            let blocks = &mut stops[at].blocks;
+            let own = blocks.iter().position(|block| !last.contains(block));
+            blocks.drain(..own.unwrap_or(blocks.len()));
         }
     }
 }

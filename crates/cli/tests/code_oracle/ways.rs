@@ -49,6 +49,10 @@ pub struct Ways {
     successors: BTreeMap<Pc, BTreeSet<Option<Pc>>>,
     /// Edges that were passed without a branch.
     unbranched: BTreeMap<(Pc, Option<Pc>), Place>,
+    /// Whether blocks announce themselves.
+    has_blocks: bool,
+    /// Pcs in the program itself.
+    own_code: BTreeSet<Pc>,
     /// How many stops there were.
     pub stops: usize,
     /// How many of them had a branch before them.
@@ -75,6 +79,10 @@ impl Ways {
         let mut branches = 0;
         for (index, (stop, &said)) in stops.iter().zip(said).enumerate() {
             self.stops += 1;
+            self.has_blocks |= !stop.blocks.is_empty();
+            if recording.address(stop.pc).is_some() {
+                self.own_code.insert(stop.pc);
+            }
             self.branched += usize::from(said != Said::Straight);
             self.unknown += usize::from(said == Said::Unknown);
             let before = branches;
@@ -87,7 +95,7 @@ impl Ways {
             let Some(activation) = activations.last_mut() else {
                 return; // more functions are left than were entered
             };
-            let known = !matches!(to, Place::Call(_, None));
+            let known = !stop.is_moved && !matches!(to, Place::Call(_, None));
             if let (Some(from), true) = (activation.at, known) {
                 let ways = self.seen.entry(from).or_default();
                 let way = ways.entry((stop.blocks.clone(), to)).or_default();
@@ -109,7 +117,7 @@ impl Ways {
             if let (Some((_, passed)), false) = (&mut activation.block, stop.blocks.is_empty()) {
                 *passed = branches;
             }
-            activation.at = Some(to);
+            activation.at = (!stop.is_moved).then_some(to);
             match to {
                 Place::Call(pc, callee) => {
                     activation.at = Some(Place::After(pc));
@@ -128,9 +136,16 @@ impl Ways {
     pub fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (from, ways) in &self.seen {
-            let straight = |said: &BTreeSet<u8>| said.contains(&(Said::Straight as u8));
-            if ways.len() > 1 && ways.values().any(straight) {
-                found.push(format!("straight from {from:x?}, but seen: {ways:x?}"));
+            let is_straight = |said: &BTreeSet<u8>| said.contains(&(Said::Straight as u8));
+            for (straight, _) in ways.iter().filter(|(_, said)| is_straight(said)) {
+                for (way, said) in ways.iter().filter(|(way, _)| *way != straight) {
+                    let both = is_straight(said) && !is_abandoned(straight, way);
+                    if both || self.parts(straight, way) {
+                        found.push(format!(
+                            "straight from {from:x?} {straight:x?}, but {way:x?}"
+                        ));
+                    }
+                }
             }
         }
         for ((block, next), at) in &self.unbranched {
@@ -143,6 +158,21 @@ impl Ways {
             }
         }
         found
+    }
+
+    /// Whether a way leaves a straight one. Where blocks announce themselves it does so by another
+    /// block: in the same one there may be events that are not always made, such as those of a
+    /// lock that is tried, of library code inside an intercepted function, or, in another order,
+    /// those of a copy (gcc announces the write first; the trace has the read first if it can).
+    fn parts(&self, straight: &Way, way: &Way) -> bool {
+        if self.has_blocks {
+            let both = straight.0.iter().zip(&way.0);
+            return both.into_iter().any(|(one, other)| one != other);
+        }
+        match way.1 {
+            Place::After(pc) | Place::Call(pc, _) => self.own_code.contains(&pc),
+            Place::Entry(_) | Place::Exit => true,
+        }
     }
 
     /// Counts for a table: ways, straight ones, branched ones, those of them that are the only
@@ -164,6 +194,15 @@ impl Ways {
         }
         counts
     }
+}
+
+/// Whether one of two ways stops short of the other because the function is abandoned by a jump
+/// (`longjmp`, an exception): that was decided where the jump is.
+fn is_abandoned(one: &Way, other: &Way) -> bool {
+    let short = |one: &Way, other: &Way| {
+        one.1 == Place::Exit && other.0.len() > one.0.len() && other.0.starts_with(&one.0)
+    };
+    short(one, other) || short(other, one)
 }
 
 /// The function that was entered: that of the first pc behind.
