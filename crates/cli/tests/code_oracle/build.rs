@@ -39,8 +39,6 @@ __sanitizer_cov_trace_pc_guard_init:
 /// What is built into a program beside itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extra {
-    /// Nothing.
-    None,
     /// Every basic block announces itself: see [`MARKERS`].
     Markers,
     /// Hooks that change what a read returns: see [`super::perturb`].
@@ -63,7 +61,7 @@ impl Toolchain {
         let program = here.path().join("program");
         let mut command = match self.compiler {
             "rustc" => self.rustc(here),
-            _ => self.wrapper(here, sources, extra),
+            _ => self.wrapper(here, sources),
         };
         command.args(sources).arg("-o").arg(&program);
         for object in self.objects(here, extra) {
@@ -73,13 +71,8 @@ impl Toolchain {
                 command.arg(object);
             }
         }
-        if self.compiler == "rustc" && extra == Extra::Markers {
-            command.args([
-                "-Cpasses=sancov-module",
-                "-Cllvm-args=-sanitizer-coverage-level=3",
-                "-Cllvm-args=-sanitizer-coverage-trace-pc-guard",
-                "-Cllvm-args=-sanitizer-coverage-prune-blocks=0",
-            ]);
+        if extra == Extra::Markers {
+            command.args(self.coverage());
         }
         succeed(command.args(args));
         program
@@ -87,12 +80,12 @@ impl Toolchain {
 
     /// Compiles a shared library of one C file, without anything extra.
     pub fn build_library(self, here: &Sandbox, source: &Path, output: &str, args: &[&str]) {
-        let mut command = self.wrapper(here, &[source], Extra::None);
+        let mut command = self.wrapper(here, &[source]);
         command.args(["-shared", "-fPIC"]).arg(source).args(args);
         succeed(command.args(["-o", output]));
     }
 
-    fn wrapper(self, here: &Sandbox, sources: &[&Path], extra: Extra) -> std::process::Command {
+    fn wrapper(self, here: &Sandbox, sources: &[&Path]) -> std::process::Command {
         let is_cpp = sources
             .iter()
             .any(|path| path.extension().is_some_and(|ext| ext == "cpp"));
@@ -103,11 +96,6 @@ impl Toolchain {
         };
         let mut command = here.deadheat([wrapper, "--compiler", compiler, "-w", "-pthread"]);
         command.arg(format!("-O{}", self.level));
-        match (extra, self.compiler) {
-            (Extra::Markers, "gcc") => command.arg("-fsanitize-coverage=trace-pc"),
-            (Extra::Markers, _) => command.arg("-fsanitize-coverage=bb,no-prune,trace-pc-guard"),
-            _ => &mut command,
-        };
         command
     }
 
@@ -131,10 +119,23 @@ impl Toolchain {
         command
     }
 
+    /// What makes every basic block announce itself.
+    fn coverage(self) -> &'static [&'static str] {
+        match self.compiler {
+            "gcc" => &["-fsanitize-coverage=trace-pc"],
+            "rustc" => &[
+                "-Cpasses=sancov-module",
+                "-Cllvm-args=-sanitizer-coverage-level=3",
+                "-Cllvm-args=-sanitizer-coverage-trace-pc-guard",
+                "-Cllvm-args=-sanitizer-coverage-prune-blocks=0",
+            ],
+            _ => &["-fsanitize-coverage=bb,no-prune,trace-pc-guard"],
+        }
+    }
+
     /// What the program is linked with.
     fn objects(self, here: &Sandbox, extra: Extra) -> Vec<String> {
         let (name, text) = match extra {
-            Extra::None => return Vec::new(),
             Extra::Markers => ("markers.S", MARKERS),
             Extra::Perturbation => ("perturb.c", super::perturb::SOURCE),
         };

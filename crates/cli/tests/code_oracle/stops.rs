@@ -7,6 +7,17 @@ use deadheat_trace::{Op, Pc, ThreadId};
 
 use super::recording::Recording;
 
+/// How basic blocks announce themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocks {
+    /// Not at all.
+    Unseen,
+    /// A function's first block when the function has said that it was entered.
+    AfterEntry,
+    /// A function's first block before, as in programs by rustc.
+    BeforeEntry,
+}
+
 /// What a thread did at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -36,17 +47,18 @@ pub struct Stop {
 /// The stops of each thread, and the steps that are left for the thread's [`Walk`] when the
 /// announcements of blocks are taken out.
 ///
-/// `announced_outside`: a function's first block announces itself before the function says that
-/// it was entered, as in programs by rustc.
+/// `announced`: how blocks announce themselves.
 ///
 /// [`Walk`]: deadheat_code::Walk
-pub fn stops(recording: &Recording, announced_outside: bool) -> Vec<(ThreadId, Vec<Stop>)> {
+pub fn stops(recording: &Recording, announced: Blocks) -> Vec<(ThreadId, Vec<Stop>)> {
     let mut threads: BTreeMap<ThreadId, (Vec<Stop>, Vec<Pc>)> = BTreeMap::new();
     for (index, step) in recording.trace.steps.iter().enumerate() {
         let event = &step.event;
         let (stops, blocks) = threads.entry(event.thread()).or_default();
         if recording.is_marker(event) {
-            blocks.push(event.pc());
+            if announced != Blocks::Unseen {
+                blocks.push(event.pc());
+            }
             continue;
         }
         let kind = match event.op() {
@@ -82,7 +94,7 @@ pub fn stops(recording: &Recording, announced_outside: bool) -> Vec<(ThreadId, V
     for (_, stops) in &mut threads {
         leave_out(stops, &last);
     }
-    if announced_outside {
+    if announced == Blocks::BeforeEntry {
         let first = first_blocks(recording);
         for (_, stops) in &mut threads {
             move_inside(stops, |block| {
