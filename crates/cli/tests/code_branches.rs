@@ -40,6 +40,11 @@ fn generated_programs_go_the_ways_they_are_said_to_go() {
 }
 
 #[test]
+fn written_programs_go_the_ways_they_are_said_to_go() {
+    check(&Case::written(&[Extra::Markers, Extra::Perturbation]));
+}
+
+#[test]
 fn the_zoo_goes_the_ways_it_is_said_to_go() {
     check(&Case::zoo(Extra::Markers));
 }
@@ -103,8 +108,7 @@ fn look(case: &Case) -> (Ways, Vec<String>) {
     let mut ways = Ways::default();
     let mut known = Known::default();
     for run in &runs {
-        let args: Vec<&str> = run.iter().map(String::as_str).collect();
-        let recording = match program.record(&here, &args, &[]) {
+        let recording = match program.record(&here, run, &[]) {
             Ok(recording) => recording,
             Err(error) => return (ways, vec![format!("{}: {error}", case.name)]),
         };

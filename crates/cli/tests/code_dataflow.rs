@@ -28,6 +28,11 @@ fn generated_programs_depend_on_what_they_are_said_to_depend_on() {
 }
 
 #[test]
+fn written_programs_depend_on_what_they_are_said_to_depend_on() {
+    check(&Case::written(&[Extra::Perturbation]));
+}
+
+#[test]
 fn the_zoo_depends_on_what_it_is_said_to_depend_on() {
     check(&Case::zoo(Extra::Perturbation));
 }
@@ -75,8 +80,7 @@ fn look(case: &Case) -> Tally {
     let mut known = Known::default();
     let mut dice = Dice::new(1);
     for run in &runs[..runs.len().min(2)] {
-        let args: Vec<&str> = run.iter().map(String::as_str).collect();
-        let first = match program.record(&here, &args, &[]) {
+        let first = match program.record(&here, run, &[]) {
             Ok(first) => first,
             Err(error) => {
                 tally.contradictions.push(format!("{}: {error}", case.name));
@@ -90,7 +94,7 @@ fn look(case: &Case) -> Tally {
                 ("ORACLE_READ", read.to_string()),
                 ("ORACLE_MASK", mask.to_string()),
             ];
-            let Ok(second) = program.record(&here, &args, &environment) else {
+            let Ok(second) = program.record(&here, run, &environment) else {
                 continue; // it ended before it had an event
             };
             Comparison::new(&known, &first, &passed, &second).run(&mut tally);

@@ -21,6 +21,26 @@ enum Source {
         threads: bool,
     },
     Zoo(PathBuf, Directives),
+    Written(&'static str, &'static str),
+}
+
+/// Programs that are hard to say something about.
+const WRITTEN: [(&str, &str); 6] = [
+    ("callback.c", include_str!("written/callback.c")),
+    ("jump_back.c", include_str!("written/jump_back.c")),
+    ("silent_write.cpp", include_str!("written/silent_write.cpp")),
+    ("stack_slots.c", include_str!("written/stack_slots.c")),
+    ("switch_in_loop.c", include_str!("written/switch_in_loop.c")),
+    ("trylock_loop.c", include_str!("written/trylock_loop.c")),
+];
+
+/// One run of a program.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The seed of its schedule.
+    pub seed: u64,
 }
 
 /// A program, and how it is built.
@@ -90,8 +110,24 @@ impl Case {
         cases
     }
 
-    /// Builds it; also the arguments of each of its runs.
-    pub fn build(&self, here: &Sandbox) -> (Program, Vec<Vec<String>>) {
+    /// The programs in `written/`, with all toolchains.
+    pub fn written(extras: &[Extra]) -> Vec<Case> {
+        let mut cases = Vec::new();
+        for (name, text) in WRITTEN {
+            for toolchain in Toolchain::all(Language::C) {
+                cases.extend(extras.iter().map(|&extra| Case {
+                    name: format!("{name}, {toolchain}, {extra:?}"),
+                    toolchain,
+                    extra,
+                    source: Source::Written(name, text),
+                }));
+            }
+        }
+        cases
+    }
+
+    /// Builds it, and says how it is run.
+    pub fn build(&self, here: &Sandbox) -> (Program, Vec<Run>) {
         let (program, runs) = match &self.source {
             Source::Generated {
                 seed,
@@ -105,7 +141,10 @@ impl Case {
                 };
                 let source = here.file(name, &generate::program(*seed, *language, *threads));
                 let program = self.toolchain.build(here, &[&source], &[], self.extra);
-                let runs = (1..=4).map(|argument| vec![argument.to_string()]);
+                let runs = (1..=4).map(|number: u64| Run {
+                    args: vec![number.to_string()],
+                    seed: 1,
+                });
                 (program, runs.collect())
             }
             Source::Zoo(path, directives) => {
@@ -119,7 +158,17 @@ impl Case {
                 }
                 args.extend(directives.ldlibs.iter().map(String::as_str));
                 let program = self.toolchain.build(here, &[&source], &args, self.extra);
-                (program, vec![directives.run.clone()])
+                let args = directives.run.clone();
+                (program, vec![Run { args, seed: 1 }])
+            }
+            Source::Written(name, text) => {
+                let source = here.file(name, text);
+                let program = self.toolchain.build(here, &[&source], &[], self.extra);
+                let runs = (1..=4).map(|seed| Run {
+                    args: Vec::new(),
+                    seed,
+                });
+                (program, runs.collect())
             }
         };
         if self.extra == Extra::Perturbation {

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_code::{Depends, Passed};
-use deadheat_trace::{Event, Op, Step, ThreadId};
+use deadheat_trace::{Event, Op, Pc, Step, ThreadId};
 
 use super::recording::Recording;
 use super::said::Known;
@@ -59,6 +59,8 @@ impl Tally {
 struct Changed {
     /// It has made a changed read, or the thread that made it had.
     any: bool,
+    /// Where its last event was.
+    last: Option<Pc>,
     /// Its activations of functions, the outermost first.
     activations: Vec<Activation>,
 }
@@ -141,7 +143,7 @@ impl<'a> Comparison<'a> {
                 continue;
             }
             let behind = index > chosen;
-            if !same_place(&one.event, &other.event) {
+            if !same_place(&one.event, &other.event) || !self.same_callee(index) {
                 match behind {
                     true => self.part(index, tally),
                     false => tally.unsteady += 1,
@@ -179,6 +181,7 @@ impl<'a> Comparison<'a> {
     fn step(&mut self, one: &Step, other: &Step, chosen: bool, tally: &mut Tally) -> bool {
         let event = &one.event;
         let changed = self.threads.entry(event.thread()).or_default();
+        changed.last = Some(event.pc());
         match event.op() {
             Op::Enter => changed.activations.push(Activation {
                 before: changed.any,
@@ -228,25 +231,38 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The runs part before this step: some thread goes another way.
+    /// Whether an entry, if it is one, is that of the same function in both runs. The trace has
+    /// the place of the call; which function it is shows at its first event.
+    fn same_callee(&self, index: usize) -> bool {
+        let callee = |recording: &Recording| {
+            let event = &recording.trace.steps[index].event;
+            let (_, first) = next_of(recording, event.thread(), index + 1)?;
+            (event.op() == Op::Enter && first.op() != Op::Leave)
+                .then(|| recording.function_of(first.pc()))?
+        };
+        match (callee(self.first), callee(self.second)) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        }
+    }
+
+    /// The runs part at this step: some thread goes another way.
     fn part(&mut self, index: usize, tally: &mut Tally) {
         let thread = |recording: &Recording| recording.trace.steps[index].event.thread();
-        let (one, other) = (thread(self.first), thread(self.second));
-        for thread in BTreeSet::from([one, other]) {
-            let next = |recording: &Recording| {
-                let steps = recording.trace.steps.iter().enumerate().skip(index);
-                let mut own = steps.filter(|(_, step)| !recording.is_marker(&step.event));
-                own.find(|(_, step)| step.event.thread() == thread)
-                    .map(|(index, step)| (index, step.event))
-            };
-            let (Some((one, first)), Some((other, second))) = (next(self.first), next(self.second))
-            else {
+        for thread in BTreeSet::from([thread(self.first), thread(self.second)]) {
+            let (Some((one, first)), Some((other, second))) = (
+                next_of(self.first, thread, index),
+                next_of(self.second, thread, index),
+            ) else {
                 continue;
             };
-            if same_place(&first, &second) {
+            if same_place(&first, &second) && self.same_callee(index) {
                 continue; // it goes on the same way at another time
             }
             let changed = self.threads.entry(thread).or_default();
+            if changed.last == Some(first.pc()) || changed.last == Some(second.pc()) {
+                continue; // more or other events of one call, such as pieces of what is copied
+            }
             let ways = [&self.first_passed[one], &self.second_passed[other]];
             let explained = ways.iter().all(|passed| match passed {
                 Some(Passed::Branched(depends)) => changed.explains(depends),
@@ -257,18 +273,27 @@ impl<'a> Comparison<'a> {
                 let anything = Some(Passed::Branched(Depends::Everything));
                 tally.explained += usize::from(ways.iter().all(|passed| **passed != anything));
             } else {
+                let location = |pc| self.first.trace.tables.location(pc);
                 tally.contradictions.push(format!(
-                    "{} goes on at {} or {}; passed is said to be {:x?} or {:x?}; changed are {:x?}",
-                    thread,
-                    self.first.trace.tables.location(first.pc()),
-                    self.second.trace.tables.location(second.pc()),
+                    "{thread} goes on from {:?} at {} or {}; passed is said to be {:x?} or {:x?}; \
+                     changed are {changed:x?}",
+                    changed.last.map(location),
+                    location(first.pc()),
+                    location(second.pc()),
                     ways[0],
                     ways[1],
-                    changed,
                 ));
             }
         }
     }
+}
+
+/// The next event of a thread that is not the oracle's own.
+fn next_of(recording: &Recording, thread: ThreadId, from: usize) -> Option<(usize, Event)> {
+    let steps = recording.trace.steps.iter().enumerate().skip(from);
+    steps
+        .map(|(index, step)| (index, step.event))
+        .find(|(_, event)| event.thread() == thread && !recording.is_marker(event))
 }
 
 /// Whether it is an event of a call that can make several, such as a lock's.

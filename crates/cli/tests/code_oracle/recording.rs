@@ -7,6 +7,7 @@ use deadheat_trace::file::TraceFile;
 use deadheat_trace::{Event, Op, Pc, Steps, Trace};
 use object::{Object, ObjectSymbol, SymbolKind};
 
+use super::case::Run;
 use crate::support::{DEADHEAT, Sandbox};
 
 /// A program that was built.
@@ -47,7 +48,7 @@ impl Program {
         (address <= end).then_some(start)
     }
 
-    /// Records it with these arguments and this environment; with an environment of its own it
+    /// Records it in this environment; with an environment of its own it
     /// may hang, and is stopped soon.
     ///
     /// # Errors
@@ -55,16 +56,16 @@ impl Program {
     pub fn record(
         &self,
         here: &Sandbox,
-        args: &[&str],
+        run: &Run,
         environment: &[(&str, String)],
     ) -> Result<Recording, String> {
         let seconds = if environment.is_empty() { "20" } else { "3" };
         let mut command = here.command("timeout");
         command
             .args(["-k", "1", seconds, DEADHEAT, "record", "--quiet"])
-            .args(["--seed", "1", "-o", "oracle.dht", "--"])
+            .args(["--seed", &run.seed.to_string(), "-o", "oracle.dht", "--"])
             .arg(&self.path)
-            .args(args)
+            .args(&run.args)
             .envs(environment.iter().map(|(name, value)| (name, value)));
         let output = command.output().map_err(|error| error.to_string())?;
         let trace = TraceFile::open(&here.path().join("oracle.dht"))

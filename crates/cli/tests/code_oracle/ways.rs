@@ -137,15 +137,16 @@ impl Ways {
         let mut found = Vec::new();
         for (from, ways) in &self.seen {
             let is_straight = |said: &BTreeSet<u8>| said.contains(&(Said::Straight as u8));
-            for (straight, _) in ways.iter().filter(|(_, said)| is_straight(said)) {
-                for (way, said) in ways.iter().filter(|(way, _)| *way != straight) {
-                    let both = is_straight(said) && !is_abandoned(straight, way);
-                    if both || self.parts(straight, way) {
-                        found.push(format!(
-                            "straight from {from:x?} {straight:x?}, but {way:x?}"
-                        ));
-                    }
-                }
+            let straight = ways.iter().filter(|(_, said)| is_straight(said));
+            let pairs = straight.flat_map(|(one, _)| ways.iter().map(move |other| (one, other)));
+            let parted = pairs.into_iter().find(|(one, (other, said))| {
+                let both = is_straight(said) && !is_abandoned(one, other);
+                *one != *other && (both || self.parts(one, other))
+            });
+            if let Some((one, (other, _))) = parted {
+                found.push(format!(
+                    "straight from {from:x?} to {one:x?}, but seen to {other:x?}"
+                ));
             }
         }
         for ((block, next), at) in &self.unbranched {
