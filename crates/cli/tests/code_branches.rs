@@ -12,8 +12,8 @@ mod support;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use code_oracle::build::{Extra, Toolchain};
-use code_oracle::case::{Case, each, is_long};
+use code_oracle::build::Toolchain;
+use code_oracle::case::{Case, each, is_long, seen};
 use code_oracle::said::Known;
 use code_oracle::stops::{Blocks, stops};
 use code_oracle::ways::{Said, Ways};
@@ -33,20 +33,17 @@ struct Row {
 #[test]
 fn generated_programs_go_the_ways_they_are_said_to_go() {
     let seeds = if is_long() { 0..60 } else { 0..2 };
-    check(&Case::generated(
-        seeds,
-        &[Extra::Markers, Extra::Perturbation],
-    ));
+    check(&Case::generated(seeds, &[true, false]));
 }
 
 #[test]
 fn written_programs_go_the_ways_they_are_said_to_go() {
-    check(&Case::written(&[Extra::Markers, Extra::Perturbation]));
+    check(&Case::written(&[true, false]));
 }
 
 #[test]
 fn the_zoo_goes_the_ways_it_is_said_to_go() {
-    check(&Case::zoo(Extra::Markers));
+    check(&Case::zoo(true));
 }
 
 fn check(cases: &[Case]) {
@@ -54,20 +51,20 @@ fn check(cases: &[Case]) {
     let contradictions: Mutex<Vec<String>> = Mutex::default();
     each(cases, |case| {
         let (ways, found) = look(case);
-        let key = (case.toolchain, case.extra == Extra::Markers);
+        let key = (case.toolchain, case.coverage);
         rows.lock().unwrap().entry(key).or_default().add(&ways);
         contradictions.lock().unwrap().extend(found);
     });
     println!(
-        "compiler   blocks programs   events with a branch on anything |  ways straight branched \
+        "compiler               programs   events with a branch on anything |  ways straight branched \
          only way seen in one block"
     );
-    for ((toolchain, markers), row) in &*rows.lock().unwrap() {
+    for ((toolchain, coverage), row) in &*rows.lock().unwrap() {
         let percent = |part: usize| 100 * part / row.stops.max(1);
         println!(
-            "{:10} {:6} {:8} {:8} {:12}% {:10}% | {:5} {:8} {:8} {:13} {:12}",
+            "{:10} {:11} {:8} {:8} {:12}% {:10}% | {:5} {:8} {:8} {:13} {:12}",
             toolchain.to_string(),
-            if *markers { "seen" } else { "unseen" },
+            seen(*coverage),
             row.programs,
             row.stops,
             percent(row.branched),
@@ -114,10 +111,9 @@ fn look(case: &Case) -> (Ways, Vec<String>) {
         };
         known.learn(&recording);
         let passed = known.passed(&recording);
-        let blocks = match (case.extra, case.toolchain.compiler) {
-            (Extra::Markers, "rustc") => Blocks::BeforeEntry,
-            (Extra::Markers, _) => Blocks::AfterEntry,
-            (Extra::Perturbation, _) => Blocks::Unseen,
+        let blocks = match case.toolchain.compiler {
+            "rustc" => Blocks::BeforeEntry,
+            _ => Blocks::AfterEntry,
         };
         for (_, stops) in stops(&recording, blocks) {
             let said = stops.iter().map(|stop| match &passed[stop.step] {

@@ -1,8 +1,9 @@
-//! Builds programs with each compiler and level, with the compiler's own coverage or without.
+//! Builds programs with each compiler and level.
 
 use std::path::{Path, PathBuf};
 
 use super::dialect::Language;
+use super::hooks;
 use crate::support::{DEADHEAT, Sandbox, succeed};
 
 /// A compiler and a level of optimisation.
@@ -12,37 +13,6 @@ pub struct Toolchain {
     pub compiler: &'static str,
     /// 0, 1 or 2.
     pub level: u8,
-}
-
-/// Each call announces a basic block. It becomes a read of `oracle_marker` in the trace, at the
-/// place in the code where the block begins. It reads three bytes: the recorder lets a read of the
-/// size of the write before it pass, if that may be the other half of a copy.
-const MARKERS: &str = r#"
-        .bss
-        .globl  oracle_marker
-oracle_marker:
-        .skip   16
-        .text
-        .globl  __sanitizer_cov_trace_pc
-        .globl  __sanitizer_cov_trace_pc_guard
-        .globl  __sanitizer_cov_trace_pc_guard_init
-__sanitizer_cov_trace_pc:
-__sanitizer_cov_trace_pc_guard:
-        leaq    oracle_marker(%rip), %rdi
-        movl    $3, %esi
-        jmp     __tsan_read_range
-__sanitizer_cov_trace_pc_guard_init:
-        ret
-        .section .note.GNU-stack,"",@progbits
-"#;
-
-/// What is built into a program beside itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extra {
-    /// Every basic block announces itself: see [`MARKERS`].
-    Markers,
-    /// Hooks that change what a read returns: see [`super::perturb`].
-    Perturbation,
 }
 
 impl Toolchain {
@@ -56,39 +26,43 @@ impl Toolchain {
         compilers.into_iter().flat_map(levels).collect()
     }
 
-    /// Compiles and links sources of one language.
-    pub fn build(self, here: &Sandbox, sources: &[&Path], args: &[&str], extra: Extra) -> PathBuf {
+    /// Compiles a source and links it with the oracle's [hooks]. With `coverage` every basic block
+    /// announces itself to them.
+    ///
+    /// [hooks]: super::hooks
+    pub fn build(self, here: &Sandbox, source: &Path, args: &[&str], coverage: bool) -> PathBuf {
         let program = here.path().join("program");
+        let objects = hooks::build(here);
         let mut command = match self.compiler {
-            "rustc" => self.rustc(here),
-            _ => self.wrapper(here, sources),
-        };
-        command.args(sources).arg("-o").arg(&program);
-        for object in self.objects(here, extra) {
-            if self.compiler == "rustc" {
-                command.arg(format!("-Clink-arg={object}"));
-            } else {
-                command.arg(object);
+            "rustc" => {
+                let mut command = self.rustc(here);
+                command.args(objects.iter().map(|object| format!("-Clink-arg={object}")));
+                command
             }
-        }
-        if extra == Extra::Markers {
+            _ => {
+                let mut command = self.wrapper(here, source);
+                command.args(objects);
+                command
+            }
+        };
+        command.arg(source).arg("-o").arg(&program);
+        if coverage {
             command.args(self.coverage());
         }
         succeed(command.args(args));
+        hooks::rename(here, &program);
         program
     }
 
-    /// Compiles a shared library of one C file, without anything extra.
+    /// Compiles a source as a shared library, without hooks.
     pub fn build_library(self, here: &Sandbox, source: &Path, output: &str, args: &[&str]) {
-        let mut command = self.wrapper(here, &[source]);
+        let mut command = self.wrapper(here, source);
         command.args(["-shared", "-fPIC"]).arg(source).args(args);
         succeed(command.args(["-o", output]));
     }
 
-    fn wrapper(self, here: &Sandbox, sources: &[&Path]) -> std::process::Command {
-        let is_cpp = sources
-            .iter()
-            .any(|path| path.extension().is_some_and(|ext| ext == "cpp"));
+    fn wrapper(self, here: &Sandbox, source: &Path) -> std::process::Command {
+        let is_cpp = source.extension().is_some_and(|ext| ext == "cpp");
         let (wrapper, compiler) = match (is_cpp, self.compiler) {
             (false, name) => ("cc", name),
             (true, "gcc") => ("c++", "g++"),
@@ -131,28 +105,6 @@ impl Toolchain {
             ],
             _ => &["-fsanitize-coverage=bb,no-prune,trace-pc-guard"],
         }
-    }
-
-    /// What the program is linked with.
-    fn objects(self, here: &Sandbox, extra: Extra) -> Vec<String> {
-        let (name, text) = match extra {
-            Extra::Markers => ("markers.S", MARKERS),
-            Extra::Perturbation => ("perturb.c", super::perturb::SOURCE),
-        };
-        let source = here.file(name, text);
-        let object = source.with_extension("o");
-        succeed(
-            here.command("gcc")
-                .args(["-c", "-O1", "-w", "-fno-stack-protector"])
-                .arg(&source)
-                .arg("-o")
-                .arg(&object),
-        );
-        let mut objects = vec![object.display().to_string()];
-        if extra == Extra::Perturbation {
-            objects.extend(super::perturb::wrapped());
-        }
-        objects
     }
 }
 

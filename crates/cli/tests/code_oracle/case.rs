@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_oracle::{Directives, read_folder};
 
-use super::build::{Extra, Toolchain};
+use super::build::Toolchain;
 use super::dialect::Language;
 use super::generate;
-use super::perturb;
 use super::recording::Program;
 use crate::support::Sandbox;
 
@@ -50,8 +49,8 @@ pub struct Case {
     pub name: String,
     /// By whom it is built.
     pub toolchain: Toolchain,
-    /// What is built in.
-    pub extra: Extra,
+    /// Whether its basic blocks are seen.
+    pub coverage: bool,
     source: Source,
 }
 
@@ -63,15 +62,15 @@ pub fn is_long() -> bool {
 impl Case {
     /// The programs of these seeds, in all languages, with all toolchains. Those of odd seeds
     /// have threads.
-    pub fn generated(seeds: std::ops::Range<u64>, extras: &[Extra]) -> Vec<Case> {
+    pub fn generated(seeds: std::ops::Range<u64>, coverages: &[bool]) -> Vec<Case> {
         let mut cases = Vec::new();
         for seed in seeds {
             for language in [Language::C, Language::Cpp, Language::Rust] {
                 for toolchain in Toolchain::all(language) {
-                    cases.extend(extras.iter().map(|&extra| Case {
-                        name: format!("{language:?} {seed}, {toolchain}, {extra:?}"),
+                    cases.extend(coverages.iter().map(|&coverage| Case {
+                        name: format!("{language:?} {seed}, {toolchain}, {}", seen(coverage)),
                         toolchain,
-                        extra,
+                        coverage,
                         source: Source::Generated {
                             seed,
                             language,
@@ -86,7 +85,7 @@ impl Case {
 
     /// The programs of `programs/`, each with one toolchain so that each toolchain has many, or
     /// with all of them if there is time.
-    pub fn zoo(extra: Extra) -> Vec<Case> {
+    pub fn zoo(coverage: bool) -> Vec<Case> {
         let top = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs"));
         let oracles = read_folder(&top).unwrap();
         let toolchains = Toolchain::all(Language::C);
@@ -101,7 +100,7 @@ impl Case {
                     cases.push(Case {
                         name: format!("{name}, {toolchain}"),
                         toolchain,
-                        extra,
+                        coverage,
                         source: Source::Zoo(oracle.path.clone(), oracle.directives.clone()),
                     });
                 }
@@ -111,14 +110,14 @@ impl Case {
     }
 
     /// The programs in `written/`, with all toolchains.
-    pub fn written(extras: &[Extra]) -> Vec<Case> {
+    pub fn written(coverages: &[bool]) -> Vec<Case> {
         let mut cases = Vec::new();
         for (name, text) in WRITTEN {
             for toolchain in Toolchain::all(Language::C) {
-                cases.extend(extras.iter().map(|&extra| Case {
-                    name: format!("{name}, {toolchain}, {extra:?}"),
+                cases.extend(coverages.iter().map(|&coverage| Case {
+                    name: format!("{name}, {toolchain}, {}", seen(coverage)),
                     toolchain,
-                    extra,
+                    coverage,
                     source: Source::Written(name, text),
                 }));
             }
@@ -140,7 +139,7 @@ impl Case {
                     Language::Rust => "program.rs",
                 };
                 let source = here.file(name, &generate::program(*seed, *language, *threads));
-                let program = self.toolchain.build(here, &[&source], &[], self.extra);
+                let program = self.toolchain.build(here, &source, &[], self.coverage);
                 let runs = (1..=4).map(|number: u64| Run {
                     args: vec![number.to_string()],
                     seed: 1,
@@ -157,13 +156,13 @@ impl Case {
                         .build_library(here, &library, &extra.output, &args);
                 }
                 args.extend(directives.ldlibs.iter().map(String::as_str));
-                let program = self.toolchain.build(here, &[&source], &args, self.extra);
+                let program = self.toolchain.build(here, &source, &args, self.coverage);
                 let args = directives.run.clone();
                 (program, vec![Run { args, seed: 1 }])
             }
             Source::Written(name, text) => {
                 let source = here.file(name, text);
-                let program = self.toolchain.build(here, &[&source], &[], self.extra);
+                let program = self.toolchain.build(here, &source, &[], self.coverage);
                 let runs = (1..=4).map(|seed| Run {
                     args: Vec::new(),
                     seed,
@@ -171,9 +170,6 @@ impl Case {
                 (program, runs.collect())
             }
         };
-        if self.extra == Extra::Perturbation {
-            perturb::rename(here, &program);
-        }
         (Program::open(&program), runs)
     }
 
@@ -184,6 +180,11 @@ impl Case {
             std::fs::copy(&program.path, PathBuf::from(folder).join(name)).unwrap();
         }
     }
+}
+
+/// Whether blocks are seen, for people.
+pub fn seen(coverage: bool) -> &'static str {
+    if coverage { "blocks seen" } else { "unseen" }
 }
 
 /// Does something with all of them, on all processors.

@@ -4,7 +4,9 @@
 //! facts say for each branch and each address on which reads of its thread it depends. Demanded
 //! is that an address is the same in both runs unless it depends on a changed read, and that the
 //! runs go the same way up to a branch that depends on a changed read. There the comparison ends.
-//! Nothing is demanded of what depends on anything: code that is not instrumented may be part of it,
+//! Where basic blocks are seen, it goes on as long as the runs enter the same ones; where they are
+//! not, two runs that part without an event can meet again, so nothing more is demanded of the
+//! thread. Nothing is demanded of what depends on anything: code that is not instrumented may be part of it,
 //! and what that reads is not in the trace.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +61,8 @@ impl Tally {
 struct Changed {
     /// It has made a changed read, or the thread that made it had.
     any: bool,
+    /// It has passed a branch that depends on a changed read, and may be on another way unseen.
+    strayed: bool,
     /// Where its last event was.
     last: Option<Pc>,
     /// Its activations of functions, the outermost first.
@@ -97,6 +101,7 @@ pub struct Comparison<'a> {
     second: &'a Recording,
     first_passed: &'a [Option<Passed>],
     second_passed: Vec<Option<Passed>>,
+    has_blocks: bool,
     threads: BTreeMap<ThreadId, Changed>,
 }
 
@@ -108,12 +113,15 @@ impl<'a> Comparison<'a> {
         first_passed: &'a [Option<Passed>],
         second: &'a Recording,
     ) -> Self {
+        let steps = &first.trace.steps;
+        let has_blocks = steps.iter().any(|step| first.is_block(&step.event));
         Comparison {
             known,
             first,
             second,
             first_passed,
             second_passed: known.passed(second),
+            has_blocks,
             threads: BTreeMap::new(),
         }
     }
@@ -153,7 +161,9 @@ impl<'a> Comparison<'a> {
             tally.events += usize::from(behind);
             if let Some(Passed::Branched(depends)) = &self.first_passed[index] {
                 let changed = self.threads.entry(one.event.thread()).or_default();
-                tally.independent += usize::from(changed.any && !changed.explains(depends));
+                let explained = changed.explains(depends);
+                tally.independent += usize::from(changed.any && !explained);
+                changed.strayed |= behind && explained && !self.has_blocks;
             }
             let ended = self.step(one, other, index == chosen, tally);
             if ended {
@@ -211,7 +221,7 @@ impl<'a> Comparison<'a> {
         if event.addr() != other.event.addr() {
             tally.addresses += usize::from(explained);
             tally.explained += usize::from(explained && depends != Depends::Everything);
-            if !explained {
+            if !explained && !changed.strayed {
                 tally.contradictions.push(format!(
                     "the address at {} depends on {depends:x?}; changed are {changed:x?}",
                     self.first.trace.tables.location(event.pc()),
@@ -236,7 +246,8 @@ impl<'a> Comparison<'a> {
     fn same_callee(&self, index: usize) -> bool {
         let callee = |recording: &Recording| {
             let event = &recording.trace.steps[index].event;
-            let (_, first) = next_of(recording, event.thread(), index + 1)?;
+            let own = |event: &Event| !recording.is_marker(event);
+            let (_, first) = next_of(recording, event.thread(), index + 1, own)?;
             (event.op() == Op::Enter && first.op() != Op::Leave)
                 .then(|| recording.function_of(first.pc()))?
         };
@@ -250,19 +261,30 @@ impl<'a> Comparison<'a> {
     fn part(&mut self, index: usize, tally: &mut Tally) {
         let thread = |recording: &Recording| recording.trace.steps[index].event.thread();
         for thread in BTreeSet::from([thread(self.first), thread(self.second)]) {
-            let (Some((one, first)), Some((other, second))) = (
-                next_of(self.first, thread, index),
-                next_of(self.second, thread, index),
-            ) else {
+            let next = |recording| next_of(recording, thread, index, |_| true);
+            let event = |recording: &Recording| {
+                next_of(recording, thread, index, |event| {
+                    !recording.is_marker(event)
+                })
+            };
+            let (Some((_, one)), Some((_, other))) = (next(self.first), next(self.second)) else {
                 continue;
             };
-            if same_place(&first, &second) && self.same_callee(index) {
+            if same_place(&one, &other) && self.same_callee(index) {
                 continue; // it goes on the same way at another time
             }
             let changed = self.threads.entry(thread).or_default();
-            if changed.last == Some(first.pc()) || changed.last == Some(second.pc()) {
-                continue; // more or other events of one call, such as pieces of what is copied
+            let same_call = [(self.first, &one), (self.second, &other)]
+                .iter()
+                .any(|(run, event)| !run.is_marker(event) && Some(event.pc()) == changed.last);
+            if changed.strayed || same_call {
+                continue; // for example more or fewer pieces of what one call copies
             }
+            let (Some((one, first)), Some((other, second))) =
+                (event(self.first), event(self.second))
+            else {
+                continue;
+            };
             let ways = [&self.first_passed[one], &self.second_passed[other]];
             let explained = ways.iter().all(|passed| match passed {
                 Some(Passed::Branched(depends)) => changed.explains(depends),
@@ -288,12 +310,17 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The next event of a thread that is not the oracle's own.
-fn next_of(recording: &Recording, thread: ThreadId, from: usize) -> Option<(usize, Event)> {
+/// The next event of a thread from some step on.
+fn next_of(
+    recording: &Recording,
+    thread: ThreadId,
+    from: usize,
+    wanted: impl Fn(&Event) -> bool,
+) -> Option<(usize, Event)> {
     let steps = recording.trace.steps.iter().enumerate().skip(from);
     steps
         .map(|(index, step)| (index, step.event))
-        .find(|(_, event)| event.thread() == thread && !recording.is_marker(event))
+        .find(|(_, event)| event.thread() == thread && wanted(event))
 }
 
 /// Whether it is an event of a call that can make several, such as a lock's.

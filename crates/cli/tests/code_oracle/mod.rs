@@ -9,7 +9,7 @@ pub mod compare;
 pub mod dialect;
 pub mod dice;
 pub mod generate;
-pub mod perturb;
+pub mod hooks;
 pub mod recording;
 pub mod said;
 pub mod stops;

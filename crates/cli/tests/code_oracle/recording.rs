@@ -104,7 +104,15 @@ impl Recording {
         event.op() == Op::Read
             && self
                 .marker
-                .is_some_and(|marker| (marker..marker + 8).contains(&event.addr().0))
+                .is_some_and(|marker| (marker..marker + 12).contains(&event.addr().0))
+    }
+
+    /// Whether an event announces a basic block.
+    pub fn is_block(&self, event: &Event) -> bool {
+        self.is_marker(event)
+            && self
+                .marker
+                .is_some_and(|marker| event.addr().0 >= marker + 8)
     }
 
     /// The address in the program's own file.

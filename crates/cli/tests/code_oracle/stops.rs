@@ -10,8 +10,6 @@ use super::recording::Recording;
 /// How basic blocks announce themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// Not at all.
-    Unseen,
     /// A function's first block when the function has said that it was entered.
     AfterEntry,
     /// A function's first block before, as in programs by rustc.
@@ -56,7 +54,7 @@ pub fn stops(recording: &Recording, announced: Blocks) -> Vec<(ThreadId, Vec<Sto
         let event = &step.event;
         let (stops, blocks) = threads.entry(event.thread()).or_default();
         if recording.is_marker(event) {
-            if announced != Blocks::Unseen {
+            if recording.is_block(event) {
                 blocks.push(event.pc());
             }
             continue;
@@ -110,7 +108,7 @@ pub fn stops(recording: &Recording, announced: Blocks) -> Vec<(ThreadId, Vec<Sto
 fn first_blocks(recording: &Recording) -> BTreeMap<u64, Pc> {
     let mut first = BTreeMap::new();
     for step in &recording.trace.steps {
-        if recording.is_marker(&step.event)
+        if recording.is_block(&step.event)
             && let Some(function) = recording.function_of(step.event.pc())
         {
             let lowest = first.entry(function).or_insert(step.event.pc());

@@ -1,11 +1,11 @@
-//! Hooks that change what a read returns: the linker puts them before the runtime's own.
+//! Hooks that the linker puts before the runtime's own: they announce basic blocks, and change
+//! what a read returns. See `hooks.c`.
 
 use std::path::Path;
 
 use crate::support::{Sandbox, succeed};
 
-/// The hooks, in C.
-pub const SOURCE: &str = include_str!("perturb.c");
+const SOURCE: &str = include_str!("hooks.c");
 
 /// The functions that have such a hook.
 fn names() -> impl Iterator<Item = &'static str> {
@@ -19,9 +19,16 @@ fn names() -> impl Iterator<Item = &'static str> {
         .filter_map(|line| line.split([',', ')']).next())
 }
 
-/// What the linker is told.
-pub fn wrapped() -> Vec<String> {
-    names().map(|name| format!("-Wl,--wrap={name}")).collect()
+/// Compiles the hooks; what a linker is to be given for them.
+pub fn build(here: &Sandbox) -> Vec<String> {
+    let source = here.file("hooks.c", SOURCE);
+    let object = source.with_extension("o");
+    let mut compile = here.command("gcc");
+    compile.args(["-c", "-O1", "-w", "-fno-stack-protector"]);
+    succeed(compile.arg(&source).arg("-o").arg(&object));
+    let mut arguments = vec![object.display().to_string()];
+    arguments.extend(names().map(|name| format!("-Wl,--wrap={name}")));
+    arguments
 }
 
 /// Calls the hooks by the names that they stand for, so that nothing in the program looks

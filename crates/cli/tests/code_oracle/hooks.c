@@ -1,16 +1,19 @@
-/* Hooks that stand before the runtime's own and change what one read returns.
+/* Hooks that stand before the runtime's own. What they have to say stands in the trace as reads of
+ * three bytes of oracle_marker. (Three: the recorder lets a read of the size of the write before it
+ * pass, for it may be the other half of a copy.)
+ *
+ * oracle_marker[0]: a read follows. oracle_marker[1]: a read follows that finds something else.
+ * oracle_marker[2]: a basic block is entered here, if the program is built with coverage.
  *
  * ORACLE_READ=n and ORACLE_MASK=m: the n-th read of the run finds its memory changed by m. The
- * memory is put back at the thread's next hook, before anybody else can write there. Before each
- * read the trace has a read of three bytes of oracle_marker[0], or of oracle_marker[1] for the one
- * that is changed.
- * A program that does not end by itself is ended after so many hooks or by the kernel. */
+ * memory is put back at the thread's next hook, before anybody else can write there. A program that
+ * does not end by itself is ended after so many hooks, or by the kernel. */
 
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-unsigned char oracle_marker[2][4];
+unsigned char oracle_marker[3][4];
 
 static unsigned long reads, hooks, wanted = -1ul, mask, most_hooks = 200000;
 
@@ -159,3 +162,9 @@ OTHER(pthread_rwlock_wrlock)
 OTHER(pthread_rwlock_unlock)
 OTHER(sem_wait)
 OTHER(sem_post)
+
+__asm__(".globl __sanitizer_cov_trace_pc\n .globl __sanitizer_cov_trace_pc_guard\n"
+        ".globl __sanitizer_cov_trace_pc_guard_init\n"
+        "__sanitizer_cov_trace_pc:\n __sanitizer_cov_trace_pc_guard:\n"
+        "lea oracle_marker+8(%rip), %rdi\n mov $3, %esi\n jmp __real___tsan_read_range\n"
+        "__sanitizer_cov_trace_pc_guard_init: ret\n");
