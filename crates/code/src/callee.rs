@@ -144,7 +144,8 @@ fn hook_by_name(hook: &str) -> Option<Callee> {
             return Some(Callee::Atomic { kind, size: 0 });
         }
         "vptr_read" => return access("read8"),
-        "vptr_update" => return access("write8"),
+        // Of a pointer that stays as it is there is no event, as of a range of no bytes.
+        "vptr_update" => return access("write_range"),
         "memcpy" | "memmove" | "memset" => return library(hook).map(Callee::Library),
         "acquire" | "release" | "mutex_create" | "mutex_destroy" | "mutex_post_lock" => {
             return Some(Callee::Library(done_to(1, Answer::Nothing)));

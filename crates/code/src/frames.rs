@@ -85,7 +85,8 @@ impl Frames {
 
     fn look_up(&mut self, address: u64) -> Vec<Frame> {
         let mut found = Vec::new();
-        if let Some(debug) = &self.debug
+        // The lookup adds 1 to the address.
+        if let Some(debug) = self.debug.as_ref().filter(|_| address < u64::MAX)
             && let Ok(mut frames) = debug.find_frames(address)
         {
             while let Ok(Some(frame)) = frames.next() {

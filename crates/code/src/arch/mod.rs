@@ -139,15 +139,20 @@ pub(crate) enum Result {
     Leave,
 }
 
-/// Whether an instruction is half of `cmp index, last; ja elsewhere`.
+/// What an instruction says about how large a number is: tables are looked into behind
+/// `cmp index, last; ja elsewhere`, or with `and index, last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// It is not.
+    /// Nothing.
     No,
     /// It compares with its immediate.
     Compares,
     /// It branches if what was compared is above, as an unsigned number.
     BranchesAbove,
+    /// Its result is not above this.
+    AtMost(u64),
+    /// Its result is not above its input.
+    Keeps,
 }
 
 /// An instruction.

@@ -345,7 +345,15 @@ fn bound(iced: &iced_x86::Instruction) -> Bound {
     match iced.mnemonic() {
         Mnemonic::Cmp | Mnemonic::Sub if with_constant => Bound::Compares,
         Mnemonic::Ja => Bound::BranchesAbove,
-        _ => Bound::No,
+        Mnemonic::And if with_constant && immediate(iced) <= i32::MAX as u64 => {
+            Bound::AtMost(immediate(iced))
+        }
+        _ => match iced.code() {
+            Code::Movzx_r32_rm8 | Code::Movzx_r64_rm8 => Bound::AtMost(u8::MAX.into()),
+            Code::Movzx_r32_rm16 | Code::Movzx_r64_rm16 => Bound::AtMost(u16::MAX.into()),
+            Code::Mov_r32_rm32 | Code::Mov_rm32_r32 => Bound::Keeps,
+            _ => Bound::No,
+        },
     }
 }
 

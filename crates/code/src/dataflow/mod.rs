@@ -205,9 +205,10 @@ impl Solver<'_> {
     /// The targets of a jump through a table of addresses, or of distances from the table.
     fn table(&self, target: Shape, block: usize) -> Option<Vec<u64>> {
         let names = &self.transfer.names;
-        let (table, size, base) = match names.origin(target)? {
-            Origin::Entry(table, 8, _) if target == unshifted(target) => (table, 8, None),
-            Origin::Sum(Shape::Constant(base), distance) if target == unshifted(target) => {
+        let (entry, base) = match names.origin(target)? {
+            _ if target != unshifted(target) => return None,
+            Origin::Entry(entry) if entry.size == 8 => (entry, None),
+            Origin::Sum(Shape::Constant(base), distance) => {
                 let mut origin = names.origin(distance)?;
                 // The distance is made wider on its way.
                 while let Origin::Computed { inputs, .. } = origin
@@ -216,18 +217,20 @@ impl Solver<'_> {
                     origin = names.origin(inputs[0])?;
                 }
                 match origin {
-                    Origin::Entry(table, 4, _) => (table, 4, Some(base)),
+                    Origin::Entry(entry) if entry.size == 4 => (entry, Some(base)),
                     _ => return None,
                 }
             }
             _ => return None,
         };
-        let count = self.bound(block);
+        let (table, size) = (entry.table, u64::from(entry.size));
+        let count = entry.last.map(|last| last.saturating_add(1));
+        let count = count.or_else(|| self.bound(block));
         if count.is_none() && !self.transfer.image.has_symbols() {
             return None;
         }
         let mut targets = Vec::new();
-        for index in 0..count.unwrap_or(LARGEST_TABLE) {
+        for index in 0..count.unwrap_or(LARGEST_TABLE).min(LARGEST_TABLE) {
             let entry = self.table_entry(table + index * size, base);
             let possible = |entry: &u64| match count {
                 Some(_) => self.transfer.image.code(*entry).is_some(),
@@ -284,7 +287,7 @@ impl Solver<'_> {
         let bounded = compare.bound == Bound::Compares
             && branch.bound == Bound::BranchesAbove
             && only.next.first() == Some(&block);
-        bounded.then(|| compare.immediate.saturating_add(1).min(LARGEST_TABLE))
+        bounded.then(|| compare.immediate.saturating_add(1))
     }
 }
 

@@ -11,7 +11,7 @@
 use super::sets::{Set, Sets};
 use super::state::{Announced, State};
 use super::value::{Names, Origin, Shape, Value};
-use crate::arch::{Address, Convention, Instruction, Memory, Part, Register, Result};
+use crate::arch::{Address, Bound, Convention, Instruction, Memory, Part, Register, Result};
 use crate::callee::{Answer, Atomic, Callee, Library, Size, Touch};
 use crate::image::Image;
 
@@ -134,11 +134,20 @@ impl<'a> Transfer<'a> {
         if !instruction.pure_function || instruction.reads_unknown || count == 0 {
             return self.names.fresh();
         }
-        self.names.of(Origin::Computed {
+        let shape = self.names.of(Origin::Computed {
             code: instruction.code,
             immediate: instruction.immediate,
             inputs,
-        })
+        });
+        let largest = match instruction.bound {
+            Bound::AtMost(largest) => Some(largest),
+            Bound::Keeps => self.names.largest(inputs[0]),
+            _ => None,
+        };
+        if let Some(largest) = largest {
+            self.names.limit(shape, largest);
+        }
+        shape
     }
 
     /// Notes if an address in the stack goes into something that is not followed.
@@ -261,15 +270,17 @@ impl<'a> Transfer<'a> {
         };
         let mut parts = vec![address];
         while let Some(part) = parts.pop() {
-            match (part, self.names.origin(part)) {
-                (Shape::Constant(table), _) => {
-                    let table = table.wrapping_add_signed(offset);
-                    if self.image.is_constant(table) {
-                        return Some(self.names.entry(table, size));
-                    }
+            let Some(Origin::Sum(one, two)) = self.names.origin(part) else {
+                continue;
+            };
+            if let Shape::Constant(table) = one {
+                let table = table.wrapping_add_signed(offset);
+                if self.image.is_constant(table) {
+                    return Some(self.names.entry(table, size, two));
                 }
-                (_, Some(Origin::Sum(one, two))) if parts.len() < 8 => parts.extend([one, two]),
-                _ => {}
+            }
+            if parts.len() < 8 {
+                parts.extend([one, two]);
             }
         }
         None

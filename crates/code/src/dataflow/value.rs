@@ -91,15 +91,29 @@ pub(crate) enum Origin {
         immediate: u64,
         inputs: [Shape; 3],
     },
-    /// One of many entries of a constant table: where it starts, how large an entry is, and a
-    /// number that tells two of them apart.
-    Entry(u64, u32, u32),
+    /// One of many entries of a constant table.
+    Entry(Entry),
+}
+
+/// An entry of a constant table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Entry {
+    /// Where the table starts.
+    pub table: u64,
+    /// How large an entry is.
+    pub size: u32,
+    /// The largest number that the index may have, if that is known.
+    pub last: Option<u64>,
+    /// A number that tells two entries apart.
+    serial: u32,
 }
 
 /// The names that are given in one block.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     origins: Vec<Origin>,
+    /// How large contents may be, of those of which it is known.
+    largest: FxHashMap<u32, u64>,
     known: FxHashMap<Origin, u32>,
 }
 
@@ -110,6 +124,7 @@ impl Names {
     /// Forgets all names.
     pub fn clear(&mut self) {
         self.origins.clear();
+        self.largest.clear();
         self.known.clear();
     }
 
@@ -137,10 +152,34 @@ impl Names {
         }
     }
 
-    /// An entry of a table of constants, unlike all others.
-    pub fn entry(&mut self, table: u64, size: u32) -> Shape {
+    /// An entry of a table of constants, unlike all others; `index` times its size lies between.
+    pub fn entry(&mut self, table: u64, size: u32, distance: Shape) -> Shape {
+        let last = match self.origin(distance) {
+            Some(Origin::Times(index, scale)) if u32::from(scale) == size => self.largest(index),
+            _ => None,
+        };
         let serial = self.origins.len() as u32;
-        self.of(Origin::Entry(table, size, serial))
+        self.of(Origin::Entry(Entry {
+            table,
+            size,
+            last,
+            serial,
+        }))
+    }
+
+    /// Notes that a content is not above a number.
+    pub fn limit(&mut self, shape: Shape, largest: u64) {
+        if let Shape::Name(name, 0) = shape {
+            self.largest.insert(name, largest);
+        }
+    }
+
+    /// The largest number that a content may be, if that is known.
+    pub fn largest(&self, shape: Shape) -> Option<u64> {
+        match shape {
+            Shape::Name(name, 0) => self.largest.get(&name).copied(),
+            _ => None,
+        }
     }
 
     /// The sum of two contents.

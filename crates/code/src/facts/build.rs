@@ -27,7 +27,10 @@ struct Function {
 
 /// Looks at the code in a file.
 pub(super) fn table_of(data: &[u8]) -> Table {
-    let image = Image::of(data, &mut X86_64::default());
+    table_of_image(&Image::of(data, &mut X86_64::default()))
+}
+
+fn table_of_image(image: &Image<'_>) -> Table {
     let entries = image.instrumented();
     let next = AtomicUsize::new(0);
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -35,7 +38,7 @@ pub(super) fn table_of(data: &[u8]) -> Table {
         let mut architecture = X86_64::default();
         let mut found = Vec::new();
         while let Some(&entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.extend(function(entry, &image, &mut architecture));
+            found.extend(function(entry, image, &mut architecture));
         }
         found
     };
@@ -166,3 +169,7 @@ fn put_together(functions: &[Function]) -> Table {
     table.set_ways(sites + 2 * functions.len() as u32, &ways);
     table
 }
+
+#[cfg(test)]
+#[path = "against_paths.rs"]
+mod against_paths;

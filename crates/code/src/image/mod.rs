@@ -49,7 +49,8 @@ struct Section<'a> {
 impl<'a> Section<'a> {
     fn from(&self, address: u64) -> Option<&'a [u8]> {
         let offset = address.checked_sub(self.address)?;
-        self.bytes.get(usize::try_from(offset).ok()?..)
+        let bytes = self.bytes.get(usize::try_from(offset).ok()?..)?;
+        (!bytes.is_empty()).then_some(bytes)
     }
 }
 
@@ -70,6 +71,18 @@ impl<'a> Image<'a> {
         image.stubs(&object, architecture);
         image.find_instrumented(architecture);
         image
+    }
+
+    /// One instrumented function, and what the functions that it calls mean.
+    #[cfg(test)]
+    pub fn of_function(address: u64, bytes: &'a [u8], known: &[(u64, Callee)]) -> Image<'a> {
+        Image {
+            code: vec![Section { address, bytes }],
+            functions: BTreeMap::from([(address, address + bytes.len() as u64)]),
+            instrumented: FxHashSet::from_iter([address]),
+            known: known.iter().copied().collect(),
+            ..Image::default()
+        }
     }
 
     fn sections(&mut self, object: &object::File<'a>) {

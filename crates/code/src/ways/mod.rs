@@ -4,6 +4,8 @@
 //! pass is joined: the branches, with what they depend on, and calls that are opaque. A way
 //! without either is straight, and then it is the only one.
 
+mod late_writes;
+
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
@@ -59,9 +61,9 @@ pub(crate) fn sites(graph: &Graph) -> FxHashMap<usize, u32> {
 enum Stop {
     /// The way ends here.
     End(Option<Node>),
-    /// An event may happen here, of which the last part says what it depends on; or the way goes
-    /// on and nothing is known of what it passed.
-    Perhaps(Node, Set),
+    /// An event may happen here, of which the last part says whether it is behind a branch; or the
+    /// way goes on and nothing is known of what it passed.
+    Perhaps(Node, Mark),
 }
 
 /// What lies on the way through a block from some point on.
@@ -118,6 +120,7 @@ pub(crate) fn ways(
             ways.insert((from, to), mark);
         }
     }
+    late_writes::allow(graph, sites, &mut ways, &mut solution.sets);
     for (&number, &site) in sites {
         let result = solution.sites.get(&number).copied();
         let again = match graph.callees[&number] {
@@ -159,6 +162,16 @@ fn join(sets: &mut Sets, one: Mark, two: Mark) -> Mark {
     }
 }
 
+/// Whether a call may make no event though others of its kind do: a lock that was not to be had,
+/// a range of no bytes, a pointer to nothing that is freed.
+fn may_be_silent(callee: Callee) -> bool {
+    match callee {
+        Callee::Library(_) => true,
+        Callee::Access { size, .. } => !matches!(size, Size::Bytes(_)),
+        _ => false,
+    }
+}
+
 fn stops(
     graph: &Graph,
     sites: &FxHashMap<usize, u32>,
@@ -173,16 +186,14 @@ fn stops(
             (Callee::Enter | Callee::Never | Callee::Again, _) => Stop::End(None),
             (Callee::Transparent | Callee::ThreadVariable, _) => continue,
             (_, None) => Stop::End(None),
-            (Callee::Opaque | Callee::Instrumented, Some(site)) => {
-                let called = solution.sites.get(&number).copied();
-                match (callee, graph.instructions[number].flow) {
-                    (Callee::Instrumented, _) => Stop::End(Some(site)),
-                    (_, Flow::CallIndirect) => {
-                        Stop::Perhaps(site, called.unwrap_or(Set::EVERYTHING))
-                    }
-                    _ => Stop::Perhaps(site, Set::EVERYTHING),
-                }
+            (Callee::Opaque, Some(site)) => {
+                let called = match graph.instructions[number].flow {
+                    Flow::CallIndirect => solution.sites.get(&number).copied(),
+                    _ => None,
+                };
+                Stop::Perhaps(site, Some(called.unwrap_or(Set::EVERYTHING)))
             }
+            (callee, Some(site)) if may_be_silent(*callee) => Stop::Perhaps(site, None),
             (_, Some(site)) => Stop::End(Some(site)),
         };
         stops[block_of(number)].push((number, stop));
@@ -256,7 +267,7 @@ impl Search<'_> {
                     return stretch;
                 }
                 Stop::Perhaps(node, called) => {
-                    let mark = join(self.sets, passed, Some(called));
+                    let mark = join(self.sets, passed, called);
                     stretch.reached.push((node, mark));
                     passed = Some(Set::EVERYTHING);
                 }
