@@ -32,13 +32,13 @@ struct Row {
 
 #[test]
 fn generated_programs_go_the_ways_they_are_said_to_go() {
-    let seeds = if is_long() { 0..60 } else { 0..2 };
+    let seeds = if is_long() { 60 } else { 2 };
     check(&Case::generated(seeds, &[true, false]));
 }
 
 #[test]
 fn written_programs_go_the_ways_they_are_said_to_go() {
-    check(&Case::written(&[true, false]));
+    check(&Case::written(&[true]));
 }
 
 #[test]
