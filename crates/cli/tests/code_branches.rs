@@ -46,11 +46,20 @@ fn the_zoo_goes_the_ways_it_is_said_to_go() {
     check(&Case::zoo(true));
 }
 
+/// Each toolchain's coverage shows that there are branches.
+#[test]
+fn facts_that_deny_every_branch_are_contradicted() {
+    each(&Case::written(&[true]), |case| {
+        let (_, found) = look(case, Known::that_denies_everything());
+        assert!(!found.is_empty(), "{}", case.name);
+    });
+}
+
 fn check(cases: &[Case]) {
     let rows: Mutex<BTreeMap<(Toolchain, bool), Row>> = Mutex::default();
     let contradictions: Mutex<Vec<String>> = Mutex::default();
     each(cases, |case| {
-        let (ways, found) = look(case);
+        let (ways, found) = look(case, Known::default());
         let key = (case.toolchain, case.coverage);
         rows.lock().unwrap().entry(key).or_default().add(&ways);
         contradictions.lock().unwrap().extend(found);
@@ -99,11 +108,10 @@ impl Row {
 }
 
 /// Runs a program with all of its arguments.
-fn look(case: &Case) -> (Ways, Vec<String>) {
+fn look(case: &Case, mut known: Known) -> (Ways, Vec<String>) {
     let here = Sandbox::new();
     let (program, runs) = case.build(&here);
     let mut ways = Ways::default();
-    let mut known = Known::default();
     for run in &runs {
         let recording = match program.record(&here, run, &[]) {
             Ok(recording) => recording,

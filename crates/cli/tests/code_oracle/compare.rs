@@ -214,9 +214,7 @@ impl<'a> Comparison<'a> {
         let event = &one.event;
         let changed = self.threads.entry(event.thread()).or_default();
         let place = self.known.place(&self.first.trace.tables, event.pc());
-        let depends = place.map_or(Depends::Everything, |place| {
-            self.known.facts(place).address(place.address)
-        });
+        let depends = self.known.address(place);
         let explained = changed.explains(&depends);
         if event.addr() != other.event.addr() {
             tally.addresses += usize::from(explained);

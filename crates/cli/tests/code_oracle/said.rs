@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use deadheat_code::{Binary, Facts, Passed, Place, Walk};
+use deadheat_code::{Binary, Depends, Facts, Passed, Place, Walk};
 use deadheat_trace::{Op, Pc, Tables, ThreadId};
 
 use super::recording::Recording;
@@ -13,9 +13,19 @@ use super::recording::Recording;
 pub struct Known {
     paths: BTreeMap<PathBuf, u32>,
     facts: Vec<Option<Facts>>,
+    denies: bool,
 }
 
 impl Known {
+    /// Knows better: nothing is a branch, and no address depends on anything. What the oracles
+    /// must not believe.
+    pub fn that_denies_everything() -> Self {
+        Known {
+            denies: true,
+            ..Known::default()
+        }
+    }
+
     /// Learns about the modules of a recording that lie beside the program.
     pub fn learn(&mut self, recording: &Recording) {
         let folder = recording.program.path.parent();
@@ -36,9 +46,14 @@ impl Known {
         Some(Place { module, address })
     }
 
-    /// The facts of the module that a place is in.
-    pub fn facts(&self, place: Place) -> &Facts {
-        self.facts[place.module as usize].as_ref().unwrap()
+    /// What the address of the access at a place depends on.
+    pub fn address(&self, place: Option<Place>) -> Depends {
+        let facts = place.and_then(|place| self.facts.get(place.module as usize)?.as_ref());
+        match (place, facts) {
+            _ if self.denies => Depends::Nothing,
+            (Some(place), Some(facts)) => facts.address(place.address),
+            _ => Depends::Everything,
+        }
     }
 
     /// What is passed before each step; `None` for the oracle's own.
@@ -55,6 +70,7 @@ impl Known {
             let walk = walks.entry(event.thread()).or_default();
             let place = self.place(tables, event.pc());
             passed.push(Some(match event.op() {
+                _ if self.denies => Passed::Straight,
                 Op::Enter => walk.enter(place, None, &self.facts),
                 Op::Leave => walk.leave(&self.facts),
                 _ => walk.at(place, &self.facts),
