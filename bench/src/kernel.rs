@@ -3,42 +3,107 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What a kernel is written in, and a compiler compiles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// C11 with POSIX threads.
+    C,
+    /// Rust with its standard library, which comes compiled and is not instrumented.
+    Rust,
+}
+
 /// A program to measure.
 pub struct Kernel {
-    /// Its file, without `.c`.
+    /// Its file, without the extension.
     pub name: &'static str,
+    /// What it is written in.
+    pub language: Language,
     /// Its argument: how many rounds take long enough to be measured.
     pub rounds: &'static str,
 }
 
+const fn kernel(name: &'static str, language: Language, rounds: &'static str) -> Kernel {
+    Kernel {
+        name,
+        language,
+        rounds,
+    }
+}
+
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
-    Kernel {
-        name: "matmul",
-        rounds: "8",
-    },
-    Kernel {
-        name: "quicksort",
-        rounds: "10",
-    },
-    Kernel {
-        name: "hashtable",
-        rounds: "8",
-    },
-    Kernel {
-        name: "prodcons",
-        rounds: "10",
-    },
+    kernel("matmul", Language::C, "8"),
+    kernel("quicksort", Language::C, "10"),
+    kernel("hashtable", Language::C, "8"),
+    kernel("prodcons", Language::C, "10"),
+    kernel("parallel_sum", Language::Rust, "30"),
+    kernel("parallel_map", Language::Rust, "30"),
+    kernel("pipeline", Language::Rust, "20"),
 ];
 
 /// A compiler whose ThreadSanitizer is a peer.
 pub struct Compiler {
-    /// How it is called, and how `deadheat cc` is told to use it.
+    /// How it is called.
     pub name: &'static str,
+    /// What it compiles.
+    pub language: Language,
 }
 
+/// The compiler with which the hook alone is measured.
+pub const GCC: Compiler = Compiler {
+    name: "gcc",
+    language: Language::C,
+};
+
 /// The compilers.
-pub const COMPILERS: &[Compiler] = &[Compiler { name: "gcc" }, Compiler { name: "clang-19" }];
+pub const COMPILERS: &[Compiler] = &[
+    GCC,
+    Compiler {
+        name: "clang-19",
+        language: Language::C,
+    },
+    Compiler {
+        name: "rustc",
+        language: Language::Rust,
+    },
+];
+
+impl Compiler {
+    /// The compiler itself, optimising.
+    fn plain(&self) -> Command {
+        self.optimising(Command::new(self.name))
+    }
+
+    /// The compiler with its own ThreadSanitizer.
+    fn tsan(&self) -> Command {
+        let mut command = self.plain();
+        match self.language {
+            Language::C => command.args(["-fsanitize=thread", "-g"]),
+            Language::Rust => command.env("RUSTC_BOOTSTRAP", "1").args([
+                "-Zsanitizer=thread",
+                "-Cunsafe-allow-abi-mismatch=sanitizer",
+                "-g",
+            ]),
+        };
+        command
+    }
+
+    fn optimising(&self, mut command: Command) -> Command {
+        match self.language {
+            Language::C => command.args(["-O2", "-pthread"]),
+            Language::Rust => command.args(["-O", "--edition=2024"]),
+        };
+        command
+    }
+
+    fn source(&self, folder: &Path, name: &str) -> PathBuf {
+        let extension = match self.language {
+            Language::C => "c",
+            Language::Rust => "rs",
+        };
+        folder.join(name).with_extension(extension)
+    }
+}
 
 /// Where things are.
 pub struct Place {
@@ -50,7 +115,7 @@ pub struct Place {
     pub work: PathBuf,
 }
 
-/// The programs made from one kernel by one compiler, all with `-O2`.
+/// The programs made from one kernel by one compiler, all optimised.
 pub struct Variants {
     /// Without instrumentation.
     pub plain: PathBuf,
@@ -63,42 +128,43 @@ pub struct Variants {
 impl Place {
     /// Builds all variants of a kernel.
     pub fn build(&self, kernel: &str, compiler: &Compiler) -> Result<Variants, String> {
-        let source = self.kernels.join(format!("{kernel}.c"));
+        let source = compiler.source(&self.kernels, kernel);
         let program = |kind: &str| self.work.join(format!("{kernel}-{}-{kind}", compiler.name));
         let variants = Variants {
             plain: program("plain"),
             tsan: program("tsan"),
             ours: program("ours"),
         };
-        let cc = || Command::new(compiler.name);
-        compile(cc(), &source, &variants.plain, &[])?;
-        compile(cc(), &source, &variants.tsan, &["-fsanitize=thread", "-g"])?;
-        compile(self.wrapper(compiler), &source, &variants.ours, &["-g"])?;
+        compile(compiler.plain(), &source, &variants.plain)?;
+        compile(compiler.tsan(), &source, &variants.tsan)?;
+        let mut ours = self.wrapper(compiler);
+        ours.arg("-g");
+        compile(ours, &source, &variants.ours)?;
         Ok(variants)
     }
 
-    /// `deadheat cc` with this compiler.
-    pub fn wrapper(&self, compiler: &Compiler) -> Command {
+    /// Builds one program with Deadheat only.
+    pub fn build_ours(&self, kernel: &str, compiler: &Compiler) -> Result<PathBuf, String> {
+        let program = self.work.join(kernel);
+        let source = compiler.source(&self.kernels, kernel);
+        compile(self.wrapper(compiler), &source, &program)?;
+        Ok(program)
+    }
+
+    /// `deadheat cc` or `deadheat rustc` with this compiler, optimising.
+    fn wrapper(&self, compiler: &Compiler) -> Command {
         let mut command = Command::new(&self.deadheat);
-        command.arg("cc").env("DEADHEAT_CC", compiler.name);
-        command
+        match compiler.language {
+            Language::C => command.arg("cc").env("DEADHEAT_CC", compiler.name),
+            Language::Rust => command.arg("rustc").env("RUSTC", compiler.name),
+        };
+        compiler.optimising(command)
     }
 }
 
 /// Compiles and links one source.
-pub fn compile(
-    mut command: Command,
-    source: &Path,
-    program: &Path,
-    flags: &[&str],
-) -> Result<(), String> {
-    command
-        .arg("-O2")
-        .args(flags)
-        .arg(source)
-        .arg("-o")
-        .arg(program)
-        .arg("-pthread");
+fn compile(mut command: Command, source: &Path, program: &Path) -> Result<(), String> {
+    command.arg(source).arg("-o").arg(program);
     let output = command
         .output()
         .map_err(|error| format!("{command:?}: {error}"))?;

@@ -42,7 +42,8 @@ fn run() -> Result<(), String> {
 
     let mut rows = Vec::new();
     for compiler in kernel::COMPILERS {
-        for kernel in kernel::KERNELS {
+        let kernels = kernel::KERNELS.iter();
+        for kernel in kernels.filter(|kernel| kernel.language == compiler.language) {
             eprintln!("bench: {} with {}", kernel.name, compiler.name);
             rows.push(measure::kernel(&place, kernel, compiler, runs)?);
         }

@@ -16,10 +16,11 @@ fn write_tables(out: &mut String, rows: &[Row], hook: [f64; 2], runs: usize) -> 
     writeln!(out, "# Speed of recording and reading\n")?;
     writeln!(
         out,
-        "Made by `bench/run`. CPU time (user and system) of whole processes at `-O2`, the best of \
-         {runs} runs;\nratios are to the same kernel built by the same compiler without \
-         instrumentation. \"TSan\" is that\ncompiler's own ThreadSanitizer, which detects as it \
-         runs; Deadheat records to a file.\n"
+        "Made by `bench/run`. CPU time (user and system) of whole processes at `-O2` (rustc: `-O`), \
+         the best of\n{runs} runs; ratios are to the same kernel built by the same compiler without \
+         instrumentation. \"TSan\" is\nthat compiler's own ThreadSanitizer, which detects as it \
+         runs (what it finds is not reported: with\nRust's standard library as it comes, it has \
+         false alarms); Deadheat records to a file.\n"
     )?;
     writeln!(
         out,

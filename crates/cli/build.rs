@@ -67,6 +67,9 @@ fn build_runtime(workspace: &Path, target: &Path) {
         .arg("--target-dir")
         .arg(target)
         .args(["--", "-C", "force-unwind-tables=yes"]);
+    // Users see these paths in their programs' traces.
+    let source = workspace.canonicalize().unwrap();
+    cargo.arg(format!("--remap-path-prefix={}=deadheat", source.display()));
     let status = cargo.status().unwrap();
     assert!(status.success(), "building the runtime failed: {cargo:?}");
 }

@@ -54,6 +54,11 @@ impl Error {
         self
     }
 
+    /// The failure in one line.
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
     /// The exit code.
     pub fn exit(&self) -> Exit {
         self.exit

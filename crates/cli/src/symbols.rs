@@ -67,8 +67,9 @@ impl Symbols {
         self.binaries.remarks()
     }
 
-    /// Goes on to the next step.
-    fn follow(&mut self, step: &Step, tables: &Tables) {
+    /// Goes on to the next step. Between two events of a parallel recording others may be left
+    /// out, so that nothing can be said of branches.
+    fn follow(&mut self, step: &Step, tables: &Tables, mode: Mode) {
         let event = &step.event;
         let place = self.place(event.pc(), tables);
         let walk = self.walks.entry(event.thread()).or_default();
@@ -92,7 +93,7 @@ impl Symbols {
         };
         self.last = Last {
             pc: Some(event.pc()),
-            passed,
+            passed: passed.filter(|_| mode == Mode::Serial),
             address,
         };
     }
@@ -230,7 +231,8 @@ impl<S: Steps> Steps for Followed<S> {
     fn next_step(&mut self) -> Result<Option<Step>, S::Error> {
         let step = self.steps.next_step()?;
         if let (Some(step), Some(symbols)) = (&step, &self.symbols) {
-            symbols.0.borrow_mut().follow(step, self.steps.tables());
+            let (tables, mode) = (self.steps.tables(), self.steps.mode());
+            symbols.0.borrow_mut().follow(step, tables, mode);
         }
         Ok(step)
     }

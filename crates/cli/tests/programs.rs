@@ -1,15 +1,18 @@
 //! Every program of `programs/`, built by the wrapper with each compiler and recorded in each
-//! mode: it behaves as its text says, and its trace is one.
+//! mode: it behaves as its text says, and its trace is one. What belongs to a Cargo package is
+//! built by `cargo deadheat`.
 //!
-//! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`.
+//! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`, or
+//! `rust/zoo/mutex_race/rustc/serial`.
 
 mod support;
 
 use std::path::Path;
 use std::process::Output;
 
-use deadheat_oracle::{Oracle, read_folder};
+use deadheat_oracle::{CargoTarget, Oracle, TargetKind, read_folder};
 use deadheat_trace::file::TraceFile;
+use deadheat_trace::verify::Severity;
 use deadheat_trace::{Step, Steps, verify};
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::{Sandbox, compilers};
@@ -53,6 +56,10 @@ fn cases() -> Vec<(String, Case)> {
     let compilers = compilers();
     let mut cases = Vec::new();
     for oracle in programs {
+        if let Some(target) = oracle.cargo_target() {
+            cases.extend(cargo_cases(oracle, &target));
+            continue;
+        }
         let name = oracle.path.strip_prefix(&top).unwrap().with_extension("");
         for &compiler in &compilers {
             for (level, mode) in ways(&name, compiler) {
@@ -69,6 +76,25 @@ fn cases() -> Vec<(String, Case)> {
         }
     }
     cases
+}
+
+/// What Cargo can run, in all modes; libraries and tests are no programs.
+fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
+    if !matches!(target.kind, TargetKind::Program | TargetKind::Example) {
+        return Vec::new();
+    }
+    let case = |mode: Mode| {
+        let mode_name = format!("{mode:?}").to_lowercase();
+        let name = format!("rust/{}/{}/rustc/{mode_name}", target.package, target.name);
+        let case = Case {
+            oracle: oracle.clone(),
+            compiler: "rustc",
+            level: "",
+            mode,
+        };
+        (name, case)
+    };
+    [Mode::Parallel, Mode::Serial, Mode::Real].map(case).into()
 }
 
 /// All programs at -O1 in both modes; the papers' and some others also at -O0, at -O2, and with
@@ -89,7 +115,10 @@ fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
 impl Case {
     fn run(&self) -> Result<(), String> {
         let here = Sandbox::new();
-        self.build(&here)?;
+        match self.oracle.cargo_target() {
+            Some(target) => build_with_cargo(&here, &target)?,
+            None => self.build(&here)?,
+        }
         let first = self.record(&here, "trace.dht")?;
         if !self.repeats() {
             return Ok(());
@@ -98,10 +127,13 @@ impl Case {
         if first == again {
             return Ok(());
         }
-        let at = first
-            .iter()
-            .zip(&again)
-            .position(|(one, other)| one != other);
+        // Rust's standard library keeps the kernel's numbers of threads, which are new each time.
+        let rust = self.oracle.cargo_target().is_some();
+        let same = |(one, other): (&Step, &Step)| one == other || rust && one.event == other.event;
+        let at = first.iter().zip(&again).position(|pair| !same(pair));
+        if at.is_none() && first.len() == again.len() {
+            return Ok(());
+        }
         Err(format!(
             "the same seed gave another trace: {} and {} steps, different from {at:?} on",
             first.len(),
@@ -185,6 +217,10 @@ impl Case {
         if !hung && !trace.damage().is_empty() {
             return Err(told(&output, &format!("damage: {:?}", trace.damage())));
         }
+        if self.oracle.cargo_target().is_some() {
+            // The command also knows the locks of Rust's standard library.
+            succeeds(&mut here.deadheat(["trace", "verify", name]))?;
+        }
         self.steps(&trace, &path)
             .map_err(|problem| told(&output, &problem))
     }
@@ -225,7 +261,10 @@ impl Case {
         let tables = reader.tables();
         let report = verifier.finish(tables);
         let mut problems: Vec<String> = Vec::new();
-        let violations = report.violations.iter();
+        // A thread that never ran before the program ended is worth a remark, no more.
+        let is_error =
+            |violation: &&verify::Violation| violation.rule.severity() == Severity::Error;
+        let violations = report.violations.iter().filter(is_error);
         problems.extend(violations.map(|violation| violation.describe(tables)));
         if self.sees_every_write() {
             let mismatches = report.first_mismatches.iter();
@@ -239,6 +278,68 @@ impl Case {
             false => Err(problems.join("\n")),
         }
     }
+}
+
+/// Puts a program of a Cargo package in place. The first test builds all of them.
+fn build_with_cargo(here: &Sandbox, target: &CargoTarget) -> Result<(), String> {
+    let top = target.folder.parent().ok_or("no folder")?;
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust");
+    let folder = match target.kind {
+        TargetKind::Example => "debug/examples",
+        _ => "debug",
+    };
+    build_all_with_cargo(here, top, &built).map_err(|error| error.to_string())??;
+    let programs = built.join("deadheat/x86_64-unknown-linux-gnu").join(folder);
+    std::fs::copy(programs.join(&target.name), here.path().join("prog"))
+        .map(drop)
+        .map_err(|error| format!("{}: {error}", programs.display()))
+}
+
+/// Builds the Cargo workspace at `top`, unless that was done since it or Deadheat changed.
+fn build_all_with_cargo(
+    here: &Sandbox,
+    top: &Path,
+    built: &Path,
+) -> std::io::Result<Result<(), String>> {
+    std::fs::create_dir_all(built)?;
+    let mut stamp = std::fs::File::options()
+        .create(true)
+        .read(true)
+        .append(true)
+        .open(built.join("built"))?;
+    stamp.lock()?; // tests run side by side, in processes of their own
+    let changed = newest(top)?.max(Path::new(support::DEADHEAT).metadata()?.modified()?);
+    if stamp.metadata()?.len() > 0 && stamp.metadata()?.modified()? > changed {
+        return Ok(Ok(()));
+    }
+    let mut build = here.deadheat(["cargo", "build", "--quiet", "--locked"]);
+    build
+        .args(["--workspace", "--bins", "--examples", "--manifest-path"])
+        .arg(top.join("Cargo.toml"))
+        .env("CARGO_TARGET_DIR", built);
+    let outcome = succeeds(&mut build);
+    if outcome.is_ok() {
+        stamp.set_len(0)?;
+        std::io::Write::write_all(&mut stamp, b"all\n")?;
+    }
+    Ok(outcome)
+}
+
+/// When anything in a folder was changed last; what is built there does not count.
+fn newest(folder: &Path) -> std::io::Result<std::time::SystemTime> {
+    let mut newest = folder.metadata()?.modified()?;
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        let is_built = ["target", ".deadheat"]
+            .iter()
+            .any(|name| entry.file_name() == *name);
+        newest = newest.max(match entry.file_type()?.is_dir() {
+            _ if is_built => continue,
+            true => self::newest(&entry.path())?,
+            false => entry.metadata()?.modified()?,
+        });
+    }
+    Ok(newest)
 }
 
 fn succeeds(command: &mut std::process::Command) -> Result<(), String> {

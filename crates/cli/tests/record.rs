@@ -405,13 +405,16 @@ fn check_takes_several_files_options_and_programs() {
 fn check_says_what_it_cannot() {
     let here = Sandbox::new();
     here.file("broken.c", "int main(void) { return }\n");
-    here.file("main.rs", "fn main() {}\n");
+    here.file("main.rs", "fn main() { 1 }\n");
     let told = |args: &[&str]| here.told(&mut here.deadheat(args));
     let broken = told(&["check", "broken.c"]);
     assert!(broken.starts_with("exit: 3"), "{broken}");
     assert!(broken.contains("broken.c could not be built"), "{broken}");
     insta::assert_snapshot!("check_missing", told(&["check", "missing.c"]));
-    insta::assert_snapshot!("check_rust", told(&["check", "main.rs"]));
+    let broken = told(&["check", "main.rs"]);
+    assert!(broken.starts_with("exit: 3"), "{broken}");
+    assert!(broken.contains("main.rs could not be built"), "{broken}");
+    insta::assert_snapshot!("check_two_rust", told(&["check", "main.rs", "main.rs"]));
     insta::assert_snapshot!("check_plain", told(&["check", "/bin/true"]));
     assert_eq!(printed(&mut here.deadheat(["ls", "--json"])), "[]\n");
 }

@@ -1,5 +1,7 @@
 //! How precise the facts of some programs are: how many ways between events are straight,
-//! branch on nothing, on known reads, or on everything; the same for addresses of accesses.
+//! branch on nothing, on known reads, or on everything; the same for addresses of accesses. Ways
+//! past calls that usually make an event but need not (a lock, a copy) count as everything, though
+//! they are hardly ever gone.
 //!
 //! `cargo run -p deadheat-code --example facts_report -- FILES`; `--all` lists every fact.
 

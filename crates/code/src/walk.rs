@@ -4,6 +4,9 @@
 //! that are activations of their own, an exit. Facts speak of two consecutive events of one
 //! activation, so the walk keeps the stack of activations and for each where it last was.
 //!
+//! Every event must be there: where some are left out, as accesses that repeat are in parallel
+//! recordings, another way than the one taken may look like it.
+//!
 //! A function's entry is told with the place of its call only. Which function it is shows at its
 //! first event.
 

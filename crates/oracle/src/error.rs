@@ -69,6 +69,19 @@ pub enum Problem {
         /// The object, lock or condition that is named here.
         object: String,
     },
+    /// A mark names a file that is not there.
+    #[error("there is no file {0} beside this one")]
+    NoSuchFile(String),
+    /// The partner line in another file does not carry the mirrored mark.
+    #[error("line {partner} of {file} does not mirror this mark for `{object}`")]
+    UnmirroredAcross {
+        /// The other file.
+        file: String,
+        /// The line that should mirror it.
+        partner: u32,
+        /// The object that is named here.
+        object: String,
+    },
     /// A lock is said to be held in a deadlock, but nobody in it waits for that lock.
     #[error("`{0}` is held here, but no request of this deadlock waits for it")]
     HeldInVain(String),

@@ -7,8 +7,12 @@ use crate::{Error, Oracle, Problem};
 /// The file name extensions of programs under test.
 const SOURCES: [&str; 3] = ["c", "cpp", "rs"];
 
+/// What Cargo and others leave in a folder of things that can be made again.
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+
 /// Reads every C, C++ and Rust source in a folder and the folders below it, ordered by path.
 ///
+/// Folders with a `CACHEDIR.TAG`, such as Cargo's `target`, hold what was built and are left out.
 /// Sources that are no programs themselves come along; they have
 /// [`Directives::part_of`](crate::Directives::part_of) set.
 ///
@@ -30,6 +34,9 @@ pub fn read_folder(folder: impl AsRef<Path>) -> Result<Vec<Oracle>, Error> {
 }
 
 fn collect(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Error> {
+    if folder.join(CACHE_TAG).exists() {
+        return Ok(());
+    }
     let unreadable = |cause| Error::new(folder, None, Problem::Unreadable(cause));
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -47,6 +54,19 @@ fn collect(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn what_was_built_is_left_out() {
+        let top = tempfile::tempdir().expect("a folder");
+        let built = top.path().join("target/debug");
+        std::fs::create_dir_all(&built).expect("a folder");
+        std::fs::write(top.path().join("a.rs"), "// NORACE\n").expect("a file");
+        std::fs::write(built.join("b.rs"), "// NORACE\n").expect("a file");
+        assert_eq!(super::read_folder(top.path()).unwrap().len(), 2);
+
+        std::fs::write(top.path().join("target/CACHEDIR.TAG"), "").expect("a file");
+        assert_eq!(super::read_folder(top.path()).unwrap().len(), 1);
+    }
+
     #[test]
     fn a_missing_folder_is_named() {
         let error = super::read_folder("no/such/folder").unwrap_err();

@@ -48,7 +48,7 @@ pub(crate) fn read(text: &str) -> Located<Header> {
     for (line, text) in (1..).zip(text.lines()) {
         let comment = match text.trim() {
             "" => "",
-            code => match code.strip_prefix("//") {
+            code => match code.strip_prefix("//!").or(code.strip_prefix("//")) {
                 Some(comment) => comment.trim(),
                 None => break,
             },
@@ -148,7 +148,8 @@ fn keyword(comment: &str) -> Option<(&str, Option<&str>)> {
     }
 }
 
-fn is_file_name(name: &str) -> bool {
+/// Whether it names a file in the same folder.
+pub(crate) fn is_file_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|letter: char| letter.is_whitespace() || letter == '/')
 }
 
@@ -166,6 +167,16 @@ mod tests {
         let header = read("// Words.\n\n// NORACE\nint x;\n// NODEADLOCK\n").unwrap();
         assert_eq!(header.lines, 3);
         assert!(header.no_race && !header.no_deadlock);
+    }
+
+    #[test]
+    fn rusts_inner_documentation_is_a_comment_too() {
+        let header = read("//! Words.\n//! NORACE\n// RUN: 2\nfn main() {}\n").unwrap();
+        assert!(header.no_race);
+        assert_eq!(
+            (header.lines, &header.directives.run[..]),
+            (3, &["2".to_owned()][..])
+        );
     }
 
     #[test]

@@ -23,12 +23,16 @@
 //! # Ok::<(), deadheat_oracle::Error>(())
 //! ```
 
+mod across;
+mod cargo;
 mod error;
 mod folder;
 mod header;
 mod mark;
 mod pairing;
 
+pub use across::RaceAcross;
+pub use cargo::{CargoTarget, TargetKind};
 pub use error::{Error, Problem};
 pub use folder::read_folder;
 pub use header::{Directives, Extra};
@@ -46,6 +50,8 @@ pub struct Oracle {
     pub no_deadlock: bool,
     /// The races, each pair once, ordered by lines.
     pub races: Vec<Race>,
+    /// The races with accesses in other files of the same program, ordered by line.
+    pub races_across: Vec<RaceAcross>,
     /// Accesses that look racy and must never be reported, ordered by line.
     pub near_misses: Vec<NearMiss>,
     /// The deadlocks, each once, ordered by the line of their first request.
@@ -113,10 +119,14 @@ impl Oracle {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path)
             .map_err(|cause| Error::new(path, None, Problem::Unreadable(cause)))?;
-        Oracle::parse(path, &text)
+        let oracle = Oracle::parse(path, &text)?;
+        across::check_mirrors(path, &oracle.races_across)
+            .map_err(|(line, problem)| Error::new(path, Some(line), problem))?;
+        Ok(oracle)
     }
 
-    /// Does what [`Oracle::read`] does, for text that is already in memory.
+    /// Does what [`Oracle::read`] does, for text that is already in memory. Partners in other
+    /// files are not looked at.
     ///
     /// ```
     /// let error = deadheat_oracle::Oracle::parse("a.c", "x++; // RACE: x with line 9").unwrap_err();
@@ -173,7 +183,18 @@ impl Oracle {
     /// # Ok::<(), deadheat_oracle::Error>(())
     /// ```
     pub fn decides_races(&self) -> bool {
-        self.no_race || !self.races.is_empty()
+        self.no_race || self.has_race()
+    }
+
+    /// Whether the text marks a race, within the file or with another one.
+    ///
+    /// ```
+    /// let oracle = deadheat_oracle::Oracle::parse("a.c", "x++; // RACE: x with line 1\n")?;
+    /// assert!(oracle.has_race());
+    /// # Ok::<(), deadheat_oracle::Error>(())
+    /// ```
+    pub fn has_race(&self) -> bool {
+        !self.races.is_empty() || !self.races_across.is_empty()
     }
 }
 
@@ -207,6 +228,7 @@ fn read_text(path: &Path, text: &str) -> Located<Oracle> {
         no_race: header.no_race,
         no_deadlock: header.no_deadlock,
         races: pairing::races(&marks.races, line_count)?,
+        races_across: across::races(&marks.races),
         near_misses: marks.near_misses,
         deadlocks: pairing::deadlocks(&marks.deadlocks, line_count)?,
         directives: header.directives,

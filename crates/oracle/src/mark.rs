@@ -1,5 +1,6 @@
 //! The marks at the ends of lines, as they are written: not yet paired with their partners.
 
+use crate::header::is_file_name;
 use crate::{Located, NearMiss, Problem, Request};
 
 const RACE_FORM: &str = "// RACE: x with line 17, y with line 20 (weak)";
@@ -12,6 +13,8 @@ pub(crate) struct RaceClaim {
     pub line: u32,
     pub object: String,
     pub partner: u32,
+    /// The partner's file, where it is another one.
+    pub file: Option<String>,
     pub weak: bool,
 }
 
@@ -80,12 +83,15 @@ fn read_races(marks: &mut Marks, line: u32, body: &str) -> Option<()> {
             Some(partner) => (partner, true),
             None => (partner.trim(), false),
         };
-        let object = name(object)?;
-        let partner = line_number(partner)?;
+        let (partner, file) = match partner.split_once(" of ") {
+            Some((partner, file)) => (partner, Some(file_name(file)?)),
+            None => (partner, None),
+        };
         marks.races.push(RaceClaim {
             line,
-            object,
-            partner,
+            object: name(object)?,
+            partner: line_number(partner)?,
+            file,
             weak,
         });
     }
@@ -142,7 +148,12 @@ fn line_number(text: &str) -> Option<u32> {
     text.trim().parse().ok().filter(|&line| line > 0)
 }
 
-/// A name as written in a mark: a C expression for the object, without commas.
+/// The name of a file in the same folder.
+fn file_name(text: &str) -> Option<String> {
+    is_file_name(text).then(|| text.to_owned())
+}
+
+/// A name as written in a mark: an expression for the object, without commas.
 fn name(text: &str) -> Option<String> {
     let name = text.trim();
     let is_sentence = [" with ", " holding ", " and "]
@@ -172,15 +183,27 @@ mod tests {
             line: 1,
             object: "x".to_owned(),
             partner: 17,
+            file: None,
             weak: false,
         };
         let y = RaceClaim {
             line: 1,
             object: "p->y[2]".to_owned(),
             partner: 20,
+            file: None,
             weak: true,
         };
         assert_eq!(marks.races, [x, y]);
+    }
+
+    #[test]
+    fn a_partner_in_another_file() {
+        let marks = read("x++; // RACE: x with line 7 of half.c (weak)", 0).unwrap();
+        let [claim] = &marks.races[..] else {
+            panic!("{marks:?}");
+        };
+        assert_eq!((claim.partner, claim.weak), (7, true));
+        assert_eq!(claim.file.as_deref(), Some("half.c"));
     }
 
     #[test]
@@ -241,6 +264,9 @@ wait(d); // DEADLOCK: waits for d
             "x++; // RACE: with line 3",
             "x++; // RACE: x with line 3,",
             "x++; // RACE: x with line 3 (strong)",
+            "x++; // RACE: x with line 3 of ",
+            "x++; // RACE: x with line 3 of half.c and more",
+            "x++; // RACE: x with line 3 of ../half.c",
         ] {
             assert!(
                 problem(text).starts_with("malformed RACE: expected `// RACE: x with"),

@@ -1,17 +1,20 @@
-//! Puts the halves of races and the parts of deadlocks together, and finds those without partners.
+//! Puts the halves of races and the parts of deadlocks of one file together, and finds those
+//! without partners.
 
 use crate::mark::{DeadlockClaim, RaceClaim};
 use crate::{Deadlock, Located, Problem, Race};
 
-/// Every pair of mirrored marks once; a mark without its mirror is an error.
+/// Every pair of mirrored marks once; a mark without its mirror is an error. Marks whose partner is
+/// in another file are left out.
 pub(crate) fn races(claims: &[RaceClaim], line_count: u32) -> Located<Vec<Race>> {
     let mut races = Vec::new();
-    for claim in claims {
+    for claim in claims.iter().filter(|claim| claim.file.is_none()) {
         if claim.partner > line_count {
             return Err((claim.line, Problem::NoSuchLine(claim.partner)));
         }
         let mirrored = claims.iter().any(|other| {
             (other.line, other.partner) == (claim.partner, claim.line)
+                && other.file.is_none()
                 && (&other.object, other.weak) == (&claim.object, claim.weak)
         });
         if !mirrored {

@@ -72,6 +72,8 @@ options! {
     CLOCK = "clock", ["virtual", "real"], 0,
         "serial: whether the program sees a time that is the same in every run, or the real one";
     EPOCH = "epoch", [], 1_800_000_000, "serial: the date at the program's start, in seconds since 1970";
+    RANDOM = "random", ["seeded", "real"], 0,
+        "serial: whether the system's random numbers follow from the seed, or are the real ones";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 

@@ -23,6 +23,8 @@ pub mod once;
 pub mod park;
 pub mod rwlock;
 pub mod scope;
+#[cfg(test)]
+mod tests;
 
 #[cfg(deadheat_linked)]
 include!(env!("DEADHEAT_STANDARD_EXPORTS"));

@@ -16,9 +16,12 @@ fn words<T>(object: &T) -> &[AtomicU32] {
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(object).cast(), size_of::<T>() / 4) }
 }
 
+/// Looks at one kind of object: `None` if it is not as expected.
+type Look = fn() -> Option<()>;
+
 fn main() {
     std::panic::set_hook(Box::new(|_| {})); // panics here are part of the show
-    let looked: [(&str, fn() -> Option<()>); 7] = [
+    let looked: [(&str, Look); 7] = [
         ("Mutex", mutex),
         ("RwLock", rwlock),
         ("Condvar", condvar),
@@ -188,11 +191,7 @@ fn scope() -> Option<()> {
     outcome.err().and(found)
 }
 
-fn look_at_scope<'a>(
-    scope: &'a thread::Scope<'a, '_>,
-    main: usize,
-    go: &'a Barrier,
-) -> Option<()> {
+fn look_at_scope<'a>(scope: &'a thread::Scope<'a, '_>, main: usize, go: &'a Barrier) -> Option<()> {
     // A scope begins with a counted pointer to its record, behind two counts.
     // SAFETY: see `Scope`'s size; the record has a count, a flag and a thread.
     let record = unsafe { (*std::ptr::from_ref(scope).cast::<*const u8>()).add(16) };
@@ -200,14 +199,16 @@ fn look_at_scope<'a>(
     let word = |at: usize| unsafe { &*record.add(at).cast::<AtomicUsize>() };
     let all = [0, 8, 16];
     let main_at = all.into_iter().find(|at| word(*at).load(SeqCst) == main)?;
-    let threads = [(); 2].map(|()| scope.spawn(|| drop(go.wait())));
+    let threads = [(); 2].map(|()| scope.spawn(|| go.wait()));
     let count_at = all.into_iter().find(|at| word(*at).load(SeqCst) == 2)?;
     go.wait();
     for thread in threads {
         thread.join().ok()?;
     }
     until(|| word(count_at).load(SeqCst) == 0)?;
-    let flag_at = all.into_iter().find(|at| ![main_at, count_at].contains(at))?;
+    let flag_at = all
+        .into_iter()
+        .find(|at| ![main_at, count_at].contains(at))?;
     // SAFETY: as above; a single byte.
     let flag = unsafe { &*record.add(flag_at).cast::<AtomicU8>() };
     let before = flag.load(SeqCst);

@@ -27,6 +27,20 @@ pub struct RwLock {
     writers_called: AtomicU32,
 }
 
+#[cfg(test)]
+impl RwLock {
+    pub(crate) const fn new() -> Self {
+        RwLock {
+            state: AtomicU32::new(0),
+            writers_called: AtomicU32::new(0),
+        }
+    }
+
+    pub(crate) const fn state(&self) -> &AtomicU32 {
+        &self.state
+    }
+}
+
 const fn is_free(state: u32) -> bool {
     state & COUNT == 0
 }

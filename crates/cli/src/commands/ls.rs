@@ -62,6 +62,8 @@ fn row(recording: &Recording, now: SystemTime) -> Vec<String> {
     let info = info.as_ref();
     let trace = info.and_then(|info| info.trace);
     let unknown = || "-".to_owned();
+    // A store lies in its project, recordings in a folder of the store.
+    let project = recording.folder.ancestors().nth(3);
     let bytes = recording.traces().iter().map(|path| bytes(path)).sum();
     let when = info.and_then(|info| moment::read(&info.started));
     vec![
@@ -73,7 +75,7 @@ fn row(recording: &Recording, now: SystemTime) -> Vec<String> {
         size(bytes),
         info.and_then(|info| info.ended)
             .map_or_else(unknown, |ended| ended.short()),
-        info.map_or_else(unknown, command),
+        info.map_or_else(unknown, |info| command(info, project)),
     ]
 }
 
@@ -89,13 +91,15 @@ fn mode(trace: &Contents) -> String {
     }
 }
 
-/// The command as typed, cut where a line would get long.
-fn command(info: &Info) -> String {
+/// The command as typed, without the way to its project, cut where a line would get long.
+fn command(info: &Info, project: Option<&Path>) -> String {
     const LONGEST: usize = 60;
     let whole = info.command.join(" ");
-    match whole.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &whole[..end]),
-        None => whole,
+    let inside = project.and_then(|project| whole.strip_prefix(&*project.to_string_lossy()));
+    let shown = inside.map_or(&*whole, |inside| inside.trim_start_matches('/'));
+    match shown.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &shown[..end]),
+        None => shown.to_owned(),
     }
 }
 

@@ -251,6 +251,10 @@ fn make(toolchain: &Toolchain, folder: &Path) -> Result<()> {
         .args(["--edition=2024", "--emit=obj", "--cap-lints=allow"])
         .args(["--cfg=deadheat_linked", "-Copt-level=2", "-Cdebuginfo=1"])
         .arg("-Crelocation-model=pic")
+        .arg(format!(
+            "--remap-path-prefix={}=deadheat/stdsync",
+            folder.display()
+        ))
         .args(plan::INSTRUMENT)
         .arg("-o")
         .arg(folder.join(OURS))
@@ -369,6 +373,7 @@ mod tests {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         let mut carried = SOURCES.map(|(name, _)| name.to_owned());
+        there.retain(|name| name != "tests.rs");
         there.sort();
         carried.sort();
         assert_eq!(there, carried);
@@ -397,8 +402,10 @@ mod tests {
             },
         };
         let error = differs(&toolchain, "has no std::x");
+        let told = error.to_string();
+        let first = told.lines().next().unwrap();
         assert_eq!(
-            error.to_string(),
+            first,
             "the standard library of Rust 1.0.0 is not known: it has no std::x"
         );
     }

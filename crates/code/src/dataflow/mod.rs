@@ -1,5 +1,6 @@
 //! Which reads can reach which conditions and addresses: a fixpoint over a function's graph.
 
+mod calls;
 pub(crate) mod sets;
 mod state;
 mod transfer;

@@ -36,6 +36,8 @@ pub(crate) struct Image<'a> {
     /// Functions with the hook at their entry.
     instrumented: FxHashSet<u64>,
     has_symbols: bool,
+    /// Whether the program makes locks robust.
+    robust: bool,
     /// Landing pads of calls.
     pads: pads::Pads,
 }
@@ -158,6 +160,7 @@ impl<'a> Image<'a> {
                         symbol.address().wrapping_add_signed(relocation.addend())
                     } else {
                         let Ok(name) = symbol.name() else { continue };
+                        self.robust |= name == callee::MAKES_ROBUST;
                         let next = IMPORTS + imports.len() as u64 * 16;
                         let address = *imports.entry(name.to_owned()).or_insert(next);
                         if let Some(callee) = callee::by_name(name) {
@@ -252,7 +255,12 @@ impl<'a> Image<'a> {
         if self.instrumented.contains(&address) {
             return Callee::Instrumented;
         }
-        self.known.get(&address).copied().unwrap_or(Callee::Opaque)
+        let callee = self.known.get(&address).copied();
+        let callee = callee.unwrap_or(Callee::Opaque);
+        match self.robust {
+            true => callee.with_robust_locks(),
+            false => callee,
+        }
     }
 
     /// Whether the address is that of a function of known meaning, or of another module.

@@ -4,6 +4,7 @@ use core::ffi::c_long;
 
 use deadheat_wire::Op;
 
+use super::random;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::Sync;
 use crate::record::{Mode, mode};
@@ -35,6 +36,9 @@ unsafe extern "C" fn syscall(
     let args = [a, b, c, d, e, f];
     if number == libc::SYS_futex && threads::visible() {
         return answer(futex(args, pc));
+    }
+    if number == libc::SYS_getrandom && random::fill(a, b, pc) {
+        return b as c_long;
     }
     if number == libc::SYS_gettid && threads::visible() {
         // SAFETY: the thread is known.

@@ -34,6 +34,11 @@ mod heap;
 mod libatomic;
 mod lock;
 mod once;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod random;
 pub mod real;
 mod semaphore;
 mod sleep;

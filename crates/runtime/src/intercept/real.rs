@@ -77,6 +77,11 @@ type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 type Routine = extern "C" fn();
 
 real_functions! {
+    getrandom(place: usize, length: usize, flags: u32) -> isize;
+    getentropy(place: usize, length: usize) -> c_int;
+    arc4random() -> u32;
+    arc4random_buf(place: usize, length: usize) -> ();
+    arc4random_uniform(bound: u32) -> u32;
     pthread_create(
         handle: *mut libc::pthread_t, attr: *const libc::pthread_attr_t, start: Start,
         argument: *mut c_void

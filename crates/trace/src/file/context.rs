@@ -45,6 +45,11 @@ impl Calls {
         }
     }
 
+    /// How many things it remembers.
+    pub fn weight(&self) -> usize {
+        self.stacks.values().map(Vec::len).sum()
+    }
+
     /// Events of a thread are missing: nobody knows where it is.
     pub fn forget(&mut self, thread: ThreadId) {
         self.stacks.remove(&thread.0);

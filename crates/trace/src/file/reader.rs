@@ -18,7 +18,7 @@ use std::sync::Arc;
 use deadheat_wire::{BlockHeader, word};
 
 use super::blocks::Stream;
-use super::context::Context;
+use super::context::{Calls, Context};
 use super::damage::Damage;
 use super::record::{Cursor, Found};
 use super::trace_file::TraceFile;
@@ -236,7 +236,8 @@ impl Reader<'_> {
     pub(super) fn weight(&self) -> usize {
         let under_way = self.tracks.iter().filter(|track| track.cursor.is_some());
         let streams = self.tracks.len() + 16 * under_way.count();
-        streams + self.context.objects.weight() + self.context.code.weight()
+        let calls = self.context.calls.as_ref().map_or(0, Calls::weight);
+        streams + calls + self.context.objects.weight() + self.context.code.weight()
     }
 
     /// Exchanges the tables. Those of a reader that has come further do as well.

@@ -303,12 +303,11 @@ impl<W: Write> Writer<'_, W> {
             self.thread(parent)?;
         }
         if let Some(pc) = thread.created_at {
-            let text = tables.location(pc);
-            write!(
-                self.out,
-                " at={}",
-                quote_if_spaced(&location::readable(&text))
-            )?;
+            let fork = Event::new(ThreadId(0), Op::Fork, 0, pc);
+            let known = self.annotate.location(&fork, tables);
+            let text = known.unwrap_or_else(|| tables.location(pc));
+            let text = quote_if_spaced(&location::readable(&text));
+            write!(self.out, " at={text}")?;
         }
         self.told[index] = thread;
         writeln!(self.out)
