@@ -78,7 +78,7 @@ impl Toolchain {
         let mut command = here.command("rustc");
         command
             .env("RUSTC_BOOTSTRAP", "1")
-            .args(["--edition", "2021", "--target", "x86_64-unknown-linux-gnu"])
+            .args(["--edition", "2024", "--target", "x86_64-unknown-linux-gnu"])
             .args(["-g", "--crate-name", "program"])
             .arg(format!("-Copt-level={}", self.level))
             .args([

@@ -91,13 +91,19 @@ impl Case {
     pub fn zoo(coverage: bool) -> Vec<Case> {
         let top = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs"));
         let oracles = read_folder(&top).unwrap();
-        let toolchains = Toolchain::all(Language::C);
         let mut cases = Vec::new();
         let programs = oracles
             .into_iter()
             .filter(|oracle| oracle.directives.part_of.is_none());
         for (number, oracle) in programs.enumerate() {
             let name = oracle.path.strip_prefix(&top).unwrap().display();
+            let language = match oracle.cargo_target() {
+                None => Language::C,
+                // One file and the standard library: rustc is enough.
+                Some(target) if target.package == "zoo" => Language::Rust,
+                Some(_) => continue,
+            };
+            let toolchains = Toolchain::all(language);
             for (turn, &toolchain) in toolchains.iter().enumerate() {
                 if is_long() || turn == number % toolchains.len() {
                     cases.push(Case {

@@ -88,10 +88,6 @@ pub fn stops(recording: &Recording, announced: Blocks) -> Vec<(ThreadId, Vec<Sto
         .into_iter()
         .map(|(thread, (stops, _))| (thread, stops))
         .collect();
-    let last = last_blocks(recording, threads.iter().map(|(_, stops)| &stops[..]));
-    for (_, stops) in &mut threads {
-        leave_out(stops, &last);
-    }
     if announced == Blocks::BeforeEntry {
         let first = first_blocks(recording);
         for (_, stops) in &mut threads {
@@ -100,6 +96,10 @@ pub fn stops(recording: &Recording, announced: Blocks) -> Vec<(ThreadId, Vec<Sto
                 function.is_some_and(|function| first.get(&function) == Some(&block))
             });
         }
+    }
+    let last = last_blocks(recording, threads.iter().map(|(_, stops)| &stops[..]));
+    for (_, stops) in &mut threads {
+        leave_out(stops, &last);
     }
     threads
 }
