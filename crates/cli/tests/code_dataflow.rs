@@ -125,16 +125,24 @@ fn look(case: &Case, mut known: Known) -> Tally {
 }
 
 /// Which reads are changed, and how: some executions of each site, and not too many in all.
+/// Pointers to code are left alone: a program that jumps to nowhere shows nothing.
 fn choose(recording: &Recording, dice: &mut Dice) -> Vec<(usize, u64)> {
     let (most, of_one_site) = if is_long() { (400, 6) } else { (20, 1) };
     let mut sites: BTreeMap<Pc, Vec<usize>> = BTreeMap::new();
-    let markers = recording
-        .trace
-        .steps
-        .iter()
-        .filter(|step| recording.is_marker(&step.event) && !recording.is_block(&step.event));
-    for (number, marker) in markers.enumerate() {
-        sites.entry(marker.event.pc()).or_default().push(number);
+    let steps = &recording.trace.steps;
+    let mut number = 0;
+    for (index, marker) in steps.iter().enumerate() {
+        let event = &marker.event;
+        if recording.is_block(event) || !recording.is_marker(event) {
+            continue;
+        }
+        let mut behind = steps[index + 1..].iter();
+        let read = behind.find(|step| step.event.thread() == event.thread());
+        let value = read.and_then(|step| step.read()).unwrap_or(0);
+        if !recording.is_code(value) {
+            sites.entry(event.pc()).or_default().push(number);
+        }
+        number += 1;
     }
     let mut chosen = Vec::new();
     for numbers in sites.values() {

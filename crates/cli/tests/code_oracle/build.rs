@@ -93,7 +93,8 @@ impl Toolchain {
         command
     }
 
-    /// What makes every basic block announce itself.
+    /// What makes every basic block announce itself. LLVM turns conditional moves into branches
+    /// when blocks have announced themselves; that is left to programs without coverage.
     fn coverage(self) -> &'static [&'static str] {
         match self.compiler {
             "gcc" => &["-fsanitize-coverage=trace-pc"],
@@ -102,8 +103,13 @@ impl Toolchain {
                 "-Cllvm-args=-sanitizer-coverage-level=3",
                 "-Cllvm-args=-sanitizer-coverage-trace-pc-guard",
                 "-Cllvm-args=-sanitizer-coverage-prune-blocks=0",
+                "-Cllvm-args=-x86-cmov-converter=false",
             ],
-            _ => &["-fsanitize-coverage=bb,no-prune,trace-pc-guard"],
+            _ => &[
+                "-fsanitize-coverage=bb,no-prune,trace-pc-guard",
+                "-mllvm",
+                "-x86-cmov-converter=false",
+            ],
         }
     }
 }

@@ -125,4 +125,14 @@ impl Recording {
     pub fn function_of(&self, pc: Pc) -> Option<u64> {
         self.program.function_of(self.address(pc)?)
     }
+
+    /// Whether a value is the address of the program's code.
+    pub fn is_code(&self, value: u64) -> bool {
+        let modules = &self.trace.tables.modules;
+        modules
+            .iter()
+            .filter(|module| module.path == self.program.path)
+            .filter(|module| (module.start..module.end).contains(&value))
+            .any(|module| self.program.function_of(value - module.bias + 1).is_some())
+    }
 }
