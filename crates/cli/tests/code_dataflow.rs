@@ -82,7 +82,8 @@ fn check(cases: &[Case]) {
     let first: Vec<&str> = contradictions.iter().take(30).map(String::as_str).collect();
     assert!(
         contradictions.is_empty(),
-        "{} contradictions:\n{}",
+        "{} contradictions:\n{}\nThe number behind a language is the seed: DEADHEAT_ORACLE_SEED \
+         makes it the first. DEADHEAT_ORACLE_KEEP names a folder for the programs.",
         contradictions.len(),
         first.join("\n")
     );

@@ -68,7 +68,7 @@ impl Program {
             .args(&run.args)
             .envs(environment.iter().map(|(name, value)| (name, value)));
         let output = command.output().map_err(|error| error.to_string())?;
-        let trace = TraceFile::open(&here.path().join("oracle.dht"))
+        let trace = TraceFile::open(here.path().join("oracle.dht"))
             .map_err(|error| error.to_string())
             .and_then(|file| {
                 file.read()

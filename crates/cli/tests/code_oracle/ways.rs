@@ -180,7 +180,7 @@ impl Ways {
     /// way seen, and those of them that stay in one block.
     pub fn counts(&self) -> [usize; 5] {
         let mut counts = [0; 5];
-        for (_, ways) in &self.seen {
+        for ways in self.seen.values() {
             for ((blocks, to), said) in ways {
                 counts[0] += 1;
                 if said.contains(&(Said::Straight as u8)) {
