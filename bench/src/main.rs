@@ -5,6 +5,7 @@
 //! the same compiler without instrumentation, or with its own ThreadSanitizer. Machines are
 //! shared and noisy: differences below a tenth mean nothing.
 
+mod facts;
 mod kernel;
 mod measure;
 mod reading;
@@ -50,6 +51,8 @@ fn run() -> Result<(), String> {
     }
     eprintln!("bench: the hook alone");
     let hook = measure::hook(&place)?;
-    print!("{}", report::render(&rows, hook, runs));
+    eprintln!("bench: facts from machine code");
+    let facts = facts::measure(&place, runs)?;
+    print!("{}", report::render(&rows, hook, &facts, runs));
     Ok(())
 }

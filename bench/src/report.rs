@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
+use crate::facts;
 use crate::measure::Row;
 
 /// The figures as Markdown.
-pub fn render(rows: &[Row], hook: [f64; 2], runs: usize) -> String {
+pub fn render(rows: &[Row], hook: [f64; 2], facts: &facts::Row, runs: usize) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = write_tables(&mut text, rows, hook, runs);
+    let _ = write_facts(&mut text, facts);
     text
 }
 
@@ -70,5 +72,19 @@ fn write_tables(out: &mut String, rows: &[Row], hook: [f64; 2], runs: usize) -> 
         "\nOne call of an access hook, with the loop around it: {:.1} ns if the thread's filter \
          has the access,\n{:.1} ns if it is recorded (with its share of writing to the file).",
         hook[0], hook[1]
+    )
+}
+
+fn write_facts(out: &mut String, facts: &facts::Row) -> std::fmt::Result {
+    writeln!(
+        out,
+        "\nFacts from the machine code of `{}` (programs/rust, a release build of {:.1} MB with \
+         {} places of\nevents): found in {:.2} s ({:.2} s of CPU time), loaded from the cache in {:.1} ms.",
+        facts.program,
+        facts.bytes as f64 / 1e6,
+        facts.sites,
+        facts.found[1],
+        facts.found[0],
+        facts.loaded * 1e3
     )
 }

@@ -22,8 +22,20 @@ pub struct Symbols {
     binaries: Binaries,
     facts: Files,
     walks: HashMap<ThreadId, Walk>,
+    /// Where each thread's functions were called from.
+    calls: HashMap<ThreadId, Vec<Pc>>,
+    lines: HashMap<(Pc, bool), Lines>,
     here: Option<PathBuf>,
     last: Last,
+}
+
+/// The lines of a place.
+#[derive(Clone)]
+struct Lines {
+    /// The innermost that is the program's own.
+    own: Option<Rc<str>>,
+    /// The innermost.
+    innermost: Option<Rc<str>>,
 }
 
 /// What is known of the step that was read last.
@@ -57,6 +69,8 @@ impl Symbols {
                 folder: cache::folder("facts").ok(),
             },
             walks: HashMap::new(),
+            calls: HashMap::new(),
+            lines: HashMap::new(),
             here: std::env::current_dir().ok(),
             last: Last::default(),
         }
@@ -71,6 +85,13 @@ impl Symbols {
     /// out, so that nothing can be said of branches.
     fn follow(&mut self, step: &Step, tables: &Tables, mode: Mode) {
         let event = &step.event;
+        let calls = self.calls.entry(event.thread()).or_default();
+        match event.op() {
+            Op::Enter => calls.push(event.pc()),
+            Op::Leave => drop(calls.pop()),
+            Op::Lost => calls.clear(),
+            _ => {}
+        }
         let place = self.place(event.pc(), tables);
         let walk = self.walks.entry(event.thread()).or_default();
         let (passed, address) = match event.op() {
@@ -113,8 +134,7 @@ impl Symbols {
         Some(Place { module, address })
     }
 
-    fn frames(&self, event: &Event) -> Vec<Frame> {
-        let (pc, at_function) = (event.pc(), event.op() == Op::Begin);
+    fn frames(&self, pc: Pc, at_function: bool) -> Vec<Frame> {
         match self.binaries.find(pc) {
             // A thread begins at a function; other pcs are where calls return to.
             Some((binary, address)) if at_function => binary.frames(address),
@@ -130,9 +150,38 @@ impl Symbols {
         Some(inside.unwrap_or(file).to_owned())
     }
 
-    fn line(&self, frames: &[Frame]) -> Option<String> {
-        let frame = frames.first()?;
+    fn line(&self, frame: &Frame) -> Option<String> {
         Some(format!("{}:{}", self.file(frame)?, frame.line?))
+    }
+
+    /// Where an event is, for people: if it is in a library that comes with the compiler, where
+    /// the program's own code called that; if that is not known, where it is in the library.
+    fn location(&mut self, event: &Event) -> Option<Rc<str>> {
+        let at_function = event.op() == Op::Begin;
+        let here = self.lines(event.pc(), at_function);
+        if here.own.is_some() || here.innermost.is_none() {
+            return here.own.or(here.innermost);
+        }
+        let calls = self.calls.remove(&event.thread()).unwrap_or_default();
+        let outer = calls.iter().rev().find_map(|pc| self.lines(*pc, false).own);
+        self.calls.insert(event.thread(), calls);
+        outer.or(here.innermost)
+    }
+
+    /// The lines of a place, looked up once.
+    fn lines(&mut self, pc: Pc, at_function: bool) -> Lines {
+        if let Some(lines) = self.lines.get(&(pc, at_function)) {
+            return lines.clone();
+        }
+        let frames = self.frames(pc, at_function);
+        let line = |frame: &Frame| self.line(frame).map(Rc::from);
+        let mut own = frames.iter().filter(|frame| !is_foreign(frame));
+        let lines = Lines {
+            own: own.find_map(line),
+            innermost: frames.first().and_then(line),
+        };
+        self.lines.insert((pc, at_function), lines.clone());
+        lines
     }
 
     /// What something depends on, for people.
@@ -145,7 +194,11 @@ impl Symbols {
         let place = |address: &u64| {
             let file = self.last.pc.and_then(|pc| self.binaries.find(pc));
             let frames = file.map(|(binary, _)| binary.frames(address - 1));
-            let line = frames.and_then(|frames| self.line(&frames));
+            let line = frames.and_then(|frames| {
+                let mut own = frames.iter().filter(|frame| !is_foreign(frame));
+                let frame = own.next().or(frames.first())?;
+                self.line(frame)
+            });
             line.unwrap_or_else(|| format!("{address:#x}"))
         };
         let mut names: Vec<String> = sources.reads.iter().map(place).collect();
@@ -153,6 +206,13 @@ impl Symbols {
         names.extend(sources.before.then(|| "before".to_owned()));
         names
     }
+}
+
+/// Whether a function's source came with the compiler, or with Deadheat.
+fn is_foreign(frame: &Frame) -> bool {
+    let ours = ["deadheat/crates/runtime/", "deadheat/stdsync/"];
+    let file = frame.file.as_deref().unwrap_or_default();
+    file.starts_with("/rustc/") || ours.iter().any(|folder| file.starts_with(folder))
 }
 
 /// The same symbols for those who read and those who write.
@@ -173,13 +233,15 @@ impl Shared {
 
 impl Annotate for Shared {
     fn location(&mut self, event: &Event, _tables: &Tables) -> Option<String> {
-        let symbols = self.0.borrow();
-        symbols.line(&symbols.frames(event))
+        self.0
+            .borrow_mut()
+            .location(event)
+            .map(|line| line.to_string())
     }
 
     fn functions(&mut self, event: &Event, _tables: &Tables) -> Vec<Function> {
         let symbols = self.0.borrow();
-        let frames = symbols.frames(event);
+        let frames = symbols.frames(event.pc(), event.op() == Op::Begin);
         let function = |frame: &Frame| Function {
             function: frame.function.as_deref().map(str::to_owned),
             file: symbols.file(frame),

@@ -322,6 +322,11 @@ fn a_single_file_is_checked() {
         "{told}"
     );
     assert!(told.contains("threads         3"), "{told}");
+    // Where the program does it, not where in the library that happens.
+    let trace = printed(&mut here.deadheat(["trace", "cat"]));
+    assert!(trace.contains("|acq(L0)|prog.rs:4\n"), "{trace}");
+    assert!(trace.contains("|acq(L0)|prog.rs:5\n"), "{trace}");
+    assert!(trace.contains("|rel(L0)|prog.rs:4\n"), "{trace}");
 }
 
 #[test]

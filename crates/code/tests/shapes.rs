@@ -168,8 +168,8 @@ void calls_instrumented(void) {
 }
 ";
 
-fn check(build: Build) {
-    let p = Program::new(build, "shapes.c", C);
+fn check(build: Build, options: &[&str]) {
+    let p = Program::with_options(build, "shapes.c", C, options);
     let everything = Passed::UNKNOWN;
     let is = |from: &str, to: &str, expected: &Passed| {
         assert_eq!(&p.between(from, to), expected, "{build:?}: {from} -> {to}");
@@ -300,7 +300,20 @@ fn assert_filled(p: &Program, reads: &str, writes: &str) {
 
 #[test]
 fn c_shapes_at_all_levels() {
-    c_builds().into_iter().for_each(check);
+    for build in c_builds() {
+        check(build, &[]);
+    }
+}
+
+#[test]
+fn coverage_changes_nothing() {
+    for build in c_builds() {
+        let coverage = match build.compiler {
+            "gcc" => "-fsanitize-coverage=trace-pc",
+            _ => "-fsanitize-coverage=bb,no-prune,trace-pc-guard",
+        };
+        check(build, &[coverage]);
+    }
 }
 
 const CPP: &str = r"

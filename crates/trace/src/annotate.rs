@@ -7,8 +7,8 @@ use crate::{Event, Tables};
 
 /// Somebody who knows more about a trace's events than the trace says.
 pub trait Annotate {
-    /// Where an event happened, in one of the forms that a location has in text. `None`: what the
-    /// trace's own tables say.
+    /// Where the step that was read last happened, or one that was made up before it, in one of the
+    /// forms that a location has in text. `None`: what the trace's own tables say.
     fn location(&mut self, event: &Event, tables: &Tables) -> Option<String>;
 
     /// The functions at its place, innermost first.

@@ -58,11 +58,16 @@ const CLANG: [&str; 6] = [
 impl Program {
     /// Builds a shared library of a source file; hooks stay open.
     pub fn new(build: Build, name: &str, source: &str) -> Program {
+        Program::with_options(build, name, source, &[])
+    }
+
+    /// The same, with these options for the compiler.
+    pub fn with_options(build: Build, name: &str, source: &str, options: &[&str]) -> Program {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(name);
         std::fs::write(&file, source).unwrap();
         let library = folder.path().join("library.so");
-        build.library(&file, &library);
+        build.library(&file, &library, options);
         let binary = Binary::open(&library).unwrap();
         Program {
             facts: Facts::of(&binary),
@@ -154,7 +159,7 @@ impl Program {
 }
 
 impl Build {
-    fn library(self, source: &Path, library: &Path) {
+    fn library(self, source: &Path, library: &Path, options: &[&str]) {
         let object = source.with_extension("o");
         let level = self.level;
         let mut compile = match self.compiler {
@@ -170,7 +175,7 @@ impl Build {
                 compile
             }
         };
-        run(compile.arg(source).arg("-o").arg(&object));
+        run(compile.args(options).arg(source).arg("-o").arg(&object));
         run(Command::new("gcc")
             .args(["-shared", "-Wl,--build-id", "-nostdlib", "-o"])
             .args([library, &object]));

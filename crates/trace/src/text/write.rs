@@ -65,7 +65,7 @@ struct Writer<'a, W: Write> {
     variable_names: HashSet<String>,
     /// What a reader has handed out so far.
     cells: Allotment,
-    locations: FastMap<(Pc, bool), String>,
+    locations: FastMap<Pc, String>,
     notes: usize,
     annotate: &'a mut dyn Annotate,
     /// Whether the functions of each place are written.
@@ -223,14 +223,14 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn location(&mut self, event: &Event, tables: &Tables) -> io::Result<()> {
-        // A thread begins at a function, everything else happens behind a call.
-        let key = (event.pc(), event.op() == Op::Begin);
-        let annotate = &mut *self.annotate;
-        let text = self.locations.entry(key).or_insert_with(|| {
-            let known = annotate.location(event, tables);
-            let text = known.unwrap_or_else(|| tables.location(event.pc()));
-            location::readable(&text).into_owned()
-        });
+        // It may be another one each time, depending on who called.
+        if let Some(text) = self.annotate.location(event, tables) {
+            return self.out.write_all(location::readable(&text).as_bytes());
+        }
+        let text = self
+            .locations
+            .entry(event.pc())
+            .or_insert_with(|| location::readable(&tables.location(event.pc())).into_owned());
         self.out.write_all(text.as_bytes())
     }
 
