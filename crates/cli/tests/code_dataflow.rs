@@ -128,7 +128,6 @@ fn look(case: &Case, mut known: Known) -> Tally {
 /// Which reads are changed, and how: some executions of each site, and not too many in all.
 /// Pointers to code are left alone: a program that jumps to nowhere shows nothing.
 fn choose(recording: &Recording, dice: &mut Dice) -> Vec<(usize, u64)> {
-    let (most, of_one_site) = if is_long() { (400, 6) } else { (20, 1) };
     let mut sites: BTreeMap<Pc, Vec<usize>> = BTreeMap::new();
     let steps = &recording.trace.steps;
     let mut number = 0;
@@ -145,6 +144,8 @@ fn choose(recording: &Recording, dice: &mut Dice) -> Vec<(usize, u64)> {
         }
         number += 1;
     }
+    let most = if is_long() { 400 } else { 12 };
+    let of_one_site = (most / sites.len().max(1)).clamp(1, 6); // more of each in small programs
     let mut chosen = Vec::new();
     for numbers in sites.values() {
         for _ in 0..of_one_site {

@@ -24,12 +24,13 @@ enum Source {
 }
 
 /// Programs that are hard to say something about.
-const WRITTEN: [(&str, &str); 6] = [
+const WRITTEN: [(&str, &str); 7] = [
     ("callback.c", include_str!("written/callback.c")),
     ("jump_back.c", include_str!("written/jump_back.c")),
     ("silent_write.cpp", include_str!("written/silent_write.cpp")),
     ("stack_slots.c", include_str!("written/stack_slots.c")),
     ("switch_in_loop.c", include_str!("written/switch_in_loop.c")),
+    ("tail_call.c", include_str!("written/tail_call.c")),
     ("trylock_loop.c", include_str!("written/trylock_loop.c")),
 ];
 

@@ -17,6 +17,9 @@ use deadheat_trace::{Event, Op, Pc, Step, ThreadId};
 use super::recording::Recording;
 use super::said::Known;
 
+/// Stacks of threads begin at multiples of this.
+const PAGE: u64 = 4096;
+
 /// What comparisons showed.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -102,6 +105,8 @@ pub struct Comparison<'a> {
     first_passed: &'a [Option<Passed>],
     second_passed: Vec<Option<Passed>>,
     has_blocks: bool,
+    /// The functions whose blocks announce themselves.
+    covered: BTreeSet<u64>,
     threads: BTreeMap<ThreadId, Changed>,
 }
 
@@ -114,14 +119,18 @@ impl<'a> Comparison<'a> {
         second: &'a Recording,
     ) -> Self {
         let steps = &first.trace.steps;
-        let has_blocks = steps.iter().any(|step| first.is_block(&step.event));
+        let blocks = steps.iter().filter(|step| first.is_block(&step.event));
+        let covered: BTreeSet<u64> = blocks
+            .filter_map(|step| first.function_of(step.event.pc()))
+            .collect();
         Comparison {
             known,
             first,
             second,
             first_passed,
             second_passed: known.passed(second),
-            has_blocks,
+            has_blocks: !covered.is_empty(),
+            covered,
             threads: BTreeMap::new(),
         }
     }
@@ -219,10 +228,20 @@ impl<'a> Comparison<'a> {
         if event.addr() != other.event.addr() {
             tally.addresses += usize::from(explained);
             tally.explained += usize::from(explained && depends != Depends::Everything);
-            if !explained && !changed.strayed {
+            let moved = event.thread() != ThreadId(0)
+                && event.addr().0.abs_diff(other.event.addr().0) % PAGE == 0;
+            // The kernel put the thread's stack elsewhere: the place in the frame is the same.
+            changed.strayed |= !explained && moved;
+            // What is not instrumented announces no blocks, and may have come here another way.
+            let function = self.first.function_of(event.pc());
+            let is_seen = !self.has_blocks || function.is_some_and(|f| self.covered.contains(&f));
+            if !explained && !changed.strayed && is_seen {
                 tally.contradictions.push(format!(
-                    "the address at {} depends on {depends:x?}; changed are {changed:x?}",
+                    "the address at {} is {} or {}, and depends on {depends:x?}; changed are \
+                     {changed:x?}",
                     self.first.trace.tables.location(event.pc()),
+                    event.addr(),
+                    other.event.addr(),
                 ));
             }
         } else {
@@ -240,11 +259,11 @@ impl<'a> Comparison<'a> {
     }
 
     /// Whether an entry, if it is one, is that of the same function in both runs. The trace has
-    /// the place of the call; which function it is shows at its first event.
+    /// the place of the call; which function it is shows at its first event or block.
     fn same_callee(&self, index: usize) -> bool {
         let callee = |recording: &Recording| {
             let event = &recording.trace.steps[index].event;
-            let own = |event: &Event| !recording.is_marker(event);
+            let own = |event: &Event| !recording.is_marker(event) || recording.is_block(event);
             let (_, first) = next_of(recording, event.thread(), index + 1, own)?;
             (event.op() == Op::Enter && first.op() != Op::Leave)
                 .then(|| recording.function_of(first.pc()))?

@@ -117,6 +117,15 @@ impl Ways {
             if let (Some((_, passed)), false) = (&mut activation.block, stop.blocks.is_empty()) {
                 *passed = branches;
             }
+            // A block of a function that does not say when it is entered or left: where the thread
+            // goes on in its caller is not that block's doing.
+            let function = |pc| recording.function_of(pc);
+            if activation
+                .block
+                .is_some_and(|(block, _)| function(block) != function(stop.pc))
+            {
+                activation.block = None;
+            }
             activation.at = (!stop.is_moved).then_some(to);
             match to {
                 Place::Call(pc, callee) => {
