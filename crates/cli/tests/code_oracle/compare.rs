@@ -229,7 +229,11 @@ impl<'a> Comparison<'a> {
             tally.addresses += usize::from(explained);
             tally.explained += usize::from(explained && depends != Depends::Everything);
             let moved = event.thread() != ThreadId(0)
-                && event.addr().0.abs_diff(other.event.addr().0) % PAGE == 0;
+                && event
+                    .addr()
+                    .0
+                    .abs_diff(other.event.addr().0)
+                    .is_multiple_of(PAGE);
             // The kernel put the thread's stack elsewhere: the place in the frame is the same.
             changed.strayed |= !explained && moved;
             // What is not instrumented announces no blocks, and may have come here another way.
