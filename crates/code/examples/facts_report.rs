@@ -95,6 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn name(point: Point, binary: &Binary) -> String {
     let (kind, address) = match point {
         Point::After(pc) => ("", pc - 1),
+        Point::Into(pc) => ("call ", pc - 1),
         Point::Entry(address) => ("entry ", address),
         Point::Exit(address) => ("exit ", address),
     };

@@ -71,8 +71,12 @@ impl Passed {
 /// A place between the events of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Point {
-    /// At the event with this pc, the address behind the call that announced it.
+    /// At the event with this pc, the address behind the call that announced it. If a function of
+    /// the program is called there, such an event was made inside it: by code without hooks, or by
+    /// what a function jumped to at its end.
     After(u64),
+    /// At the entry of a function with hooks that is called at this pc.
+    Into(u64),
     /// At the entry of the function that this address lies in.
     Entry(u64),
     /// At the exit of the function that this address lies in.

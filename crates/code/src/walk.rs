@@ -85,12 +85,7 @@ impl Walk {
         let Some(activation) = self.activations.last_mut() else {
             return Passed::UNKNOWN;
         };
-        let passed = match place {
-            Some(place) => activation.passed_to(place, modules),
-            None => Passed::UNKNOWN,
-        };
-        activation.last = place.map_or(Last::Unknown, Last::After);
-        passed
+        activation.go_on(place, Point::After, modules)
     }
 
     /// A function is entered: `call` is the place of the call, `callee` one in the function's own
@@ -101,7 +96,10 @@ impl Walk {
         callee: Option<Place>,
         modules: &M,
     ) -> Passed {
-        let passed = self.at(call, modules);
+        let passed = match self.activations.last_mut() {
+            Some(activation) => activation.go_on(call, Point::Into, modules),
+            None => Passed::UNKNOWN,
+        };
         self.activations.push(Activation {
             last: Last::Entry,
             callee,
@@ -139,7 +137,27 @@ impl Walk {
 }
 
 impl Activation {
-    fn passed_to<M: Modules + ?Sized>(&self, to: Place, modules: &M) -> Passed {
+    /// Goes on to a place, which is what `point` makes of its address.
+    fn go_on<M: Modules + ?Sized>(
+        &mut self,
+        place: Option<Place>,
+        point: fn(u64) -> Point,
+        modules: &M,
+    ) -> Passed {
+        let passed = match place {
+            Some(place) => self.passed_to(place, point, modules),
+            None => Passed::UNKNOWN,
+        };
+        self.last = place.map_or(Last::Unknown, Last::After);
+        passed
+    }
+
+    fn passed_to<M: Modules + ?Sized>(
+        &self,
+        to: Place,
+        point: fn(u64) -> Point,
+        modules: &M,
+    ) -> Passed {
         let Some(facts) = modules.facts(to.module) else {
             return Passed::UNKNOWN;
         };
@@ -156,6 +174,6 @@ impl Activation {
             Last::After(last) if last.module == to.module => Point::After(last.address),
             _ => return Passed::UNKNOWN,
         };
-        facts.between(from, Point::After(to.address))
+        facts.between(from, point(to.address))
     }
 }

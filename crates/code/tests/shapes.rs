@@ -237,15 +237,20 @@ fn check(build: Build, options: &[&str]) {
     on("masked reads", "masked three", &["masked reads"]);
     is("masked three", "masked ends", &Passed::Straight);
 
-    on("pointed reads", "pointed calls", &["pointed reads"]);
+    // Which function is entered depends on the pointer; what one without hooks does, on everything.
+    let pointer = p.branch_on(&["pointed reads"]);
+    assert_eq!(
+        p.into("pointed reads", "pointed calls"),
+        pointer,
+        "{build:?}"
+    );
+    is("pointed reads", "pointed calls", &everything);
     is("pointed reads", "pointed ends", &everything);
     is("pointed calls", "pointed ends", &Passed::Straight);
 
-    is(
-        "instrumented starts",
-        "instrumented calls",
-        &Passed::Straight,
-    );
+    let entered = p.into("instrumented starts", "instrumented calls");
+    assert_eq!(entered, Passed::Straight, "{build:?}");
+    is("instrumented starts", "instrumented calls", &everything);
     is(
         "instrumented calls",
         "instrumented goes on",
@@ -269,7 +274,7 @@ fn assert_loop(p: &Program) {
     n.retain(|site| !a.contains(site) && !end.contains(site));
     let ways = p.facts.ways();
     let inside = |point: Point| match point {
-        Point::After(pc) => n.contains(&pc) || a.contains(&pc),
+        Point::After(pc) | Point::Into(pc) => n.contains(&pc) || a.contains(&pc),
         _ => false,
     };
     let mut decided = 0;

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::table::Table;
 use crate::arch::{Architecture, X86_64};
+use crate::callee::Callee;
 use crate::dataflow::sets::{Set, Sets};
 use crate::dataflow::{Solution, solve};
 use crate::graph::{Graph, Indirect};
@@ -16,11 +17,22 @@ use crate::ways::{self, Node, Ways};
 /// How often a function is looked at again because its jumps and calls became clearer.
 const MOST_ROUNDS: usize = 8;
 
+/// A call that may make an event.
+#[derive(Clone, Copy)]
+struct Site {
+    /// Where it returns to.
+    pc: u64,
+    /// What its address depends on.
+    depends: Set,
+    /// A function is called that is no hook and not intercepted.
+    is_call: bool,
+}
+
 /// What was found out about one function.
 struct Function {
     range: (u64, u64),
     /// By the number of the site: its pc, and what the access depends on.
-    sites: Vec<(u64, Set)>,
+    sites: Vec<Site>,
     ways: Ways,
     sets: Sets,
 }
@@ -88,13 +100,20 @@ fn finish(
     mut solution: Solution,
 ) -> Option<Function> {
     let ways = ways::ways(graph, sites, &mut solution)?;
-    let mut pcs = vec![(0, Set::EVERYTHING); sites.len()];
+    let unknown = Site {
+        pc: 0,
+        depends: Set::EVERYTHING,
+        is_call: false,
+    };
+    let mut pcs = vec![unknown; sites.len()];
     for (&number, &site) in sites {
         let depends = solution.sites.get(&number).copied();
-        pcs[site as usize] = (
-            graph.instructions[number].next(),
-            depends.unwrap_or(Set::EVERYTHING),
-        );
+        let callee = graph.callees[&number];
+        pcs[site as usize] = Site {
+            pc: graph.instructions[number].next(),
+            depends: depends.unwrap_or(Set::EVERYTHING),
+            is_call: matches!(callee, Callee::Opaque | Callee::Instrumented),
+        };
     }
     Some(Function {
         range: image.function_of(entry)?,
@@ -107,21 +126,21 @@ fn finish(
 /// Nothing is known of code that is part of several functions.
 fn remove_shared(functions: &mut Vec<Function>) {
     let mut uses: FxHashMap<u64, usize> = FxHashMap::default();
-    for (pc, _) in functions.iter().flat_map(|function| &function.sites) {
-        *uses.entry(*pc).or_default() += 1;
+    for site in functions.iter().flat_map(|function| &function.sites) {
+        *uses.entry(site.pc).or_default() += 1;
     }
-    functions.retain(|function| function.sites.iter().all(|(pc, _)| uses[pc] == 1));
+    functions.retain(|function| function.sites.iter().all(|site| uses[&site.pc] == 1));
 }
 
 fn put_together(functions: &[Function]) -> Table {
     let all = functions.iter().flat_map(|function| &function.sites);
     let lowest = functions.iter().map(|function| function.range.0);
-    let base = all.map(|(pc, _)| *pc).chain(lowest).min().unwrap_or(0);
+    let base = all.map(|site| site.pc).chain(lowest).min().unwrap_or(0);
     let mut table = Table::new(base);
     // Sites of all functions by their pcs.
     let mut places = BTreeMap::new();
     for (number, function) in functions.iter().enumerate() {
-        for (site, (pc, _)) in function.sites.iter().enumerate() {
+        for (site, Site { pc, .. }) in function.sites.iter().enumerate() {
             places.insert(*pc, (number, site));
         }
     }
@@ -149,9 +168,11 @@ fn put_together(functions: &[Function]) -> Table {
         })
     };
     for (pc, &(function, site)) in &places {
-        let set = functions[function].sites[site].1;
-        let depends = number_of(&mut table, function, set);
-        table.add_site(*pc, function as u32, depends);
+        let Site {
+            depends, is_call, ..
+        } = functions[function].sites[site];
+        let depends = number_of(&mut table, function, depends);
+        table.add_site(*pc, function as u32, is_call, depends);
     }
     let mut ways = BTreeMap::new();
     for (number, function) in functions.iter().enumerate() {

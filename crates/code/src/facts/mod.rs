@@ -7,7 +7,7 @@ mod table;
 use std::sync::Arc;
 
 use crate::{Binary, Depends, Passed, Point, Sources};
-use table::{BEFORE, EVERYTHING, NOTHING, Table};
+use table::{BEFORE, CALL, EVERYTHING, NOTHING, Table};
 
 /// What is known of a program's code: what lies between its events, and what the addresses of
 /// its accesses depend on. Program counters are those of events, the addresses behind calls.
@@ -54,12 +54,18 @@ impl Facts {
     ///
     /// The entry of a function that was called through a pointer counts as a branch on the
     /// pointer; code without hooks that was called there, and only jumped on into the function,
-    /// is not seen.
+    /// is not seen. Nothing is known of how a function that was called came to make an event of its
+    /// caller's.
     pub fn between(&self, from: Point, to: Point) -> Passed {
         self.passed(from, to).unwrap_or(Passed::UNKNOWN)
     }
 
     fn passed(&self, from: Point, to: Point) -> Option<Passed> {
+        if let Point::After(pc) = to
+            && self.is_call(self.site(pc)?)
+        {
+            return None;
+        }
         let (from, to) = (self.node(from)?, self.node(to)? as u32);
         let bounds = self.table.way_starts.get(from..from + 2)?;
         let ways = &self.table.ways[2 * bounds[0] as usize..2 * bounds[1] as usize];
@@ -108,15 +114,22 @@ impl Facts {
                     0 => Passed::Straight,
                     depends => Passed::Branched(self.depends[depends as usize - 1].clone()),
                 };
-                (self.point(from), self.point(way[0] as usize), passed)
+                let to = self.point(way[0] as usize, true);
+                (self.point(from, false), to, passed)
             })
         })
     }
 
-    fn point(&self, node: usize) -> Point {
+    /// Whether a function is called at a site that is no hook and no intercepted one.
+    fn is_call(&self, site: usize) -> bool {
+        self.table.site_functions[site] & CALL != 0
+    }
+
+    fn point(&self, node: usize, is_end: bool) -> Point {
         let address = |distance: u32| self.table.base + u64::from(distance);
         let sites = self.table.pcs.len();
         match node.checked_sub(sites) {
+            None if is_end && self.is_call(node) => Point::Into(address(self.table.pcs[node])),
             None => Point::After(address(self.table.pcs[node])),
             Some(rest) => {
                 let start = address(self.table.functions[rest / 2 * 2]);
@@ -139,7 +152,7 @@ impl Facts {
     /// The function that an address lies in; that of a site may have been cut in two.
     fn function(&self, address: u64) -> Option<usize> {
         if let Some(site) = self.site(address) {
-            return Some(self.table.site_functions[site] as usize);
+            return Some((self.table.site_functions[site] & !CALL) as usize);
         }
         let distance = self.distance(address)?;
         let (functions, _) = self.table.functions.as_chunks::<2>();
@@ -151,7 +164,7 @@ impl Facts {
     fn node(&self, point: Point) -> Option<usize> {
         let of_function = |address| Some(self.table.pcs.len() + 2 * self.function(address)?);
         match point {
-            Point::After(pc) => self.site(pc),
+            Point::After(pc) | Point::Into(pc) => self.site(pc),
             Point::Entry(address) => of_function(address),
             Point::Exit(address) => Some(of_function(address)? + 1),
         }

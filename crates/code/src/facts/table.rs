@@ -13,7 +13,7 @@ pub(super) struct Table {
     pub base: u64,
     /// Sites in ascending order.
     pub pcs: Vec<u32>,
-    /// The function of each site.
+    /// The function of each site, with [`CALL`] if it calls one.
     pub site_functions: Vec<u32>,
     /// What each site's access depends on.
     pub site_depends: Vec<u32>,
@@ -38,8 +38,10 @@ pub(super) const NOTHING: u32 = 0;
 pub(super) const EVERYTHING: u32 = 1;
 /// The member that stands for what was read before the function was entered.
 pub(super) const BEFORE: u32 = u32::MAX;
+/// With the function of a site: a function is called there that is no hook and not intercepted.
+pub(super) const CALL: u32 = 1 << 31;
 /// The number of the disk format.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 const MAGIC: &[u8; 8] = b"DHFACTS\n";
 const PARTS: usize = 8;
@@ -59,9 +61,10 @@ impl Table {
         u32::try_from(address.wrapping_sub(self.base)).unwrap_or(u32::MAX)
     }
 
-    pub fn add_site(&mut self, pc: u64, function: u32, depends: u32) {
+    pub fn add_site(&mut self, pc: u64, function: u32, is_call: bool, depends: u32) {
         self.pcs.push(self.distance(pc));
-        self.site_functions.push(function);
+        let call = if is_call { CALL } else { 0 };
+        self.site_functions.push(function | call);
         self.site_depends.push(depends);
     }
 
@@ -206,7 +209,10 @@ impl Table {
             && self.site_depends.len() == sites
             && self.functions.len().is_multiple_of(2)
             && self.ways.len().is_multiple_of(2)
-            && below(&self.site_functions, functions)
+            && self
+                .site_functions
+                .iter()
+                .all(|function| ((function & !CALL) as usize) < functions)
             && below(&self.site_depends, sets)
             && self.way_starts.len() == nodes + 1
             && ascending(&self.way_starts, self.ways.len() / 2)

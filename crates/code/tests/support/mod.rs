@@ -140,6 +140,13 @@ impl Program {
         self.facts.between(from, Point::After(to[0]))
     }
 
+    /// What lies between the last site of a line and the entry of the function that another calls.
+    pub fn into(&self, from: &str, to: &str) -> Passed {
+        let (from, to) = (self.sites(from), self.sites(to));
+        let from = Point::After(*from.last().unwrap());
+        self.facts.between(from, Point::Into(*to.last().unwrap()))
+    }
+
     /// What the address of the last access of a line depends on.
     pub fn address(&self, comment: &str) -> Depends {
         self.facts.address(*self.sites(comment).last().unwrap())
