@@ -328,12 +328,7 @@ pub fn flush_all() {
                     record.stream.flush(&mut (*local).cursor, record.id);
                 } else {
                     // A copy: the owner's cursor is not ours to move.
-                    let mut cursor = record::Cursor {
-                        cur: (*local).cursor.cur,
-                        end: (*local).cursor.end,
-                        last_pc: (*local).cursor.last_pc,
-                        ..record::Cursor::none()
-                    };
+                    let mut cursor = record::Cursor::taken_from(&raw mut (*local).cursor);
                     record.stream.close(&mut cursor, true);
                 }
             }

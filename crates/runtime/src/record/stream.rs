@@ -2,11 +2,9 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use deadheat_wire::{
-    BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LIVE_MAGIC, LiveHeader, word,
-};
+use deadheat_wire::{BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LIVE_MAGIC, LiveHeader};
 
-use super::cursor::{Cursor, SLACK_WORDS};
+use super::cursor::Cursor;
 use super::file;
 
 /// A buffer and what its next block's header will say.
@@ -68,10 +66,7 @@ impl Stream {
     }
 
     fn rewind(&self, cursor: &mut Cursor) {
-        cursor.cur = self.buffer();
-        cursor.end = self.buffer().wrapping_add(BLOCK_BYTES / 8 - SLACK_WORDS);
-        cursor.last_addr = [0; word::PC_SLOTS];
-        cursor.open_pair = core::ptr::null_mut();
+        cursor.start(self.buffer(), BLOCK_BYTES / 8);
     }
 
     /// Writes the buffered words as a block. `thread` is who runs next, for a serial stream.

@@ -74,12 +74,68 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+/// An access in a loop: its pc, its array, and how much further it is each time around.
+#[derive(Clone, Debug)]
+struct Walker {
+    write: bool,
+    size_code: u64,
+    pc: usize,
+    array: usize,
+    stride: usize,
+}
+
+fn walker() -> impl Strategy<Value = Walker> {
+    let pc = 0..200usize;
+    (any::<bool>(), 0..5u64, pc, 0..4usize, 0..64usize).prop_map(
+        |(write, size_code, pc, array, stride)| Walker {
+            write,
+            size_code,
+            pc: CODE + pc,
+            array,
+            stride,
+        },
+    )
+}
+
+/// A loop around another, with something between now and then.
+fn walk() -> impl Strategy<Value = Vec<Event>> {
+    let between = prop::option::weighted(0.3, event());
+    let body = || prop::collection::vec(walker(), 1..5);
+    (body(), body(), between, 1..12usize, 1..40usize).prop_map(
+        |(outer, inner, between, rounds, inner_rounds)| {
+            let around = |body: &[Walker], round: usize| -> Vec<Event> {
+                let access = |walker: &Walker| Event::Access {
+                    write: walker.write,
+                    size_code: walker.size_code,
+                    addr: (0x1000_0000 << (walker.array * 4)) + round * walker.stride,
+                    pc: walker.pc,
+                };
+                body.iter().map(access).collect()
+            };
+            let mut events = Vec::new();
+            for round in 0..rounds {
+                events.extend(around(&outer, round));
+                for inner_round in 0..inner_rounds {
+                    events.extend(around(&inner, round * 3 + inner_round));
+                }
+                events.extend(between.clone().filter(|_| round % 3 == 1));
+            }
+            events
+        },
+    )
+}
+
+/// Events of all kinds, and loops between them.
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let some = prop_oneof![8 => event().prop_map(|event| vec![event]), 1 => walk()];
+    prop::collection::vec(some, 0..60).prop_map(|events| events.concat())
+}
+
 /// Lays the events down, as a thread that records does.
 fn lay_down(events: &[Event]) -> Vec<u64> {
     let mut buffer = vec![0u64; events.len() * 8 + 64];
     let mut cursor = Cursor::none();
-    cursor.cur = buffer.as_mut_ptr();
-    cursor.end = cursor.cur.wrapping_add(buffer.len());
+    cursor.start(buffer.as_mut_ptr(), buffer.len());
     for (seq, event) in events.iter().enumerate() {
         // SAFETY: the buffer has eight words for each event.
         unsafe {
@@ -148,7 +204,7 @@ fn recording(words: &[u64]) -> tempfile::NamedTempFile {
 
 proptest! {
     #[test]
-    fn what_is_laid_down_is_read(events in prop::collection::vec(event(), 0..400)) {
+    fn what_is_laid_down_is_read(events in events()) {
         let file = recording(&lay_down(&events));
         let file = TraceFile::open(file.path()).unwrap();
         prop_assert_eq!(file.damage(), &[]);
@@ -185,18 +241,100 @@ proptest! {
     }
 }
 
+fn read_at(addr: usize, pc: usize) -> Event {
+    Event::Access {
+        write: false,
+        size_code: 2,
+        addr,
+        pc: CODE + pc,
+    }
+}
+
+/// How many words the REPEAT records among these stand for.
+fn repeated(words: &[u64]) -> Vec<(u64, u64)> {
+    let is_repeat =
+        |word: &&u64| word::tag(**word) == word::EXT && word::detail(**word) == word::ext::REPEAT;
+    let repeats = words.iter().filter(is_repeat);
+    repeats.map(|word| word::split_repeat(*word)).collect()
+}
+
 #[test]
 fn accesses_near_each_other_take_half_a_word() {
+    // No two strides are the same, so nothing repeats.
     let walk: Vec<_> = (0..1000)
         .flat_map(|i| {
-            [(0x1000_0000, 5), (0x7FFF_0000_0000, 10)].map(|(array, pc)| Event::Access {
-                write: false,
-                size_code: 2,
-                addr: array + i * 4,
-                pc: CODE + pc,
-            })
+            [(0x1000_0000, 5), (0x7FFF_0000_0000, 10)]
+                .map(|(array, pc)| read_at(array + i * i / 2, pc))
         })
         .collect();
     let to_begin_with = 3; // a pc, and each array once in full
     assert_eq!(lay_down(&walk).len(), to_begin_with + 999);
+}
+
+#[test]
+fn a_loop_is_laid_down_once() {
+    for accesses in 1..10 {
+        let walk: Vec<_> = (0..1000 * accesses)
+            .map(|i| {
+                let (round, place) = (i / accesses, i % accesses);
+                read_at(0x1000_0000 + place * 0x10_0000 + round * 4, place * 4)
+            })
+            .collect();
+        let words = lay_down(&walk);
+        let [(distance, count)] = repeated(&words)[..] else {
+            panic!("one record: {words:x?}");
+        };
+        let once_around = if accesses % 2 == 0 {
+            accesses / 2
+        } else {
+            accesses
+        };
+        assert_eq!(distance, once_around as u64);
+        assert!(words.len() < 3 * accesses + 4, "{words:x?}");
+        assert!(count * 2 > 990 * accesses as u64, "{count}");
+    }
+}
+
+#[test]
+fn a_loop_goes_on_behind_a_full_count() {
+    let walk: Vec<_> = (0..3 * 131_072)
+        .map(|i| read_at(0x1000_0000 + i * 4, 8))
+        .collect();
+    let words = lay_down(&walk);
+    let all = repeated(&words);
+    assert_eq!(all.len(), 3);
+    assert_eq!(all[..2], [(1, word::MAX_REPEAT); 2]);
+}
+
+#[test]
+fn what_stands_between_ends_a_repetition() {
+    let step = |i: usize| read_at(0x1000_0000 + i * 4, 8);
+    let mut events: Vec<_> = (0..21).map(step).collect();
+    events.push(Event::Leave { caller: CODE });
+    events.extend((21..42).map(step));
+    let words = lay_down(&events);
+    // The first pair behind it comes from another pc.
+    assert_eq!(repeated(&words), [(1, 9), (1, 8)], "{words:x?}");
+}
+
+/// Who closes a recording may look at a cursor whose owner is counting.
+#[test]
+fn a_half_that_was_taken_back_is_not_seen() {
+    let mut buffer = [0u64; 64];
+    let mut cursor = Cursor::none();
+    cursor.start(buffer.as_mut_ptr(), buffer.len());
+    // SAFETY: there is room for all of them.
+    unsafe {
+        for i in 0..11 {
+            cursor.packed_access(word::READ1, 0x1000 + i, CODE);
+        }
+        let whole = cursor.cur;
+        // The next one's half is there and not counted yet, then taken back.
+        cursor.packed_access(word::READ1, 0x1000 + 11, CODE);
+        let with_half = Cursor::taken_from(&raw mut cursor).cur;
+        *with_half.sub(1) = 0;
+        let without = Cursor::taken_from(&raw mut cursor).cur;
+        assert!(!cursor.has_room());
+        assert_eq!((with_half, without), (whole.add(1), whole));
+    }
 }

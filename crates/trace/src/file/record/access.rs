@@ -3,7 +3,7 @@
 use deadheat_wire::Op;
 use deadheat_wire::word;
 
-use super::{Cursor, First, Found, Rest};
+use super::{Cursor, First, Found, Repeat, Rest};
 use crate::file::code::Locator;
 use crate::file::context::Context;
 use crate::{Addr, Event, Pc, Step};
@@ -81,7 +81,10 @@ impl<'a> Cursor<'a> {
             self.half = 0;
             return Some(step);
         }
-        let (&first, behind) = self.words.split_first()?;
+        let (&first, behind) = match self.words.split_first() {
+            Some(split) => split,
+            None => self.once_more()?,
+        };
         let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
         if size == 0 {
             if self.values || !word::is_pair(first) {
@@ -107,6 +110,35 @@ impl<'a> Cursor<'a> {
         self.words = behind;
         self.arrive(address, addr);
         Some(step)
+    }
+
+    /// What a REPEAT record stands for, if it makes sense.
+    pub(super) fn repeated(&self, record: u64, behind: &'a [u64]) -> Option<Repeat<'a>> {
+        let (distance, count) = word::split_repeat(record);
+        let end = self.block.len() - behind.len() - 1;
+        let start = end.checked_sub(usize::try_from(distance).ok()?)?;
+        let pairs = self.block.get(start..end)?;
+        let sense = !pairs.is_empty() && pairs.iter().all(|pair| word::is_full_pair(*pair));
+        (sense && count > 0).then_some(Repeat {
+            pairs,
+            left: count as usize,
+            behind,
+        })
+    }
+
+    /// At the end of the words: starts the next time around of a repetition, or goes on behind it.
+    #[inline]
+    fn once_more(&mut self) -> Option<(&'a u64, &'a [u64])> {
+        let repeat = self.repeat.as_mut()?;
+        if repeat.left == 0 {
+            self.words = repeat.behind;
+            self.repeat = None;
+        } else {
+            let length = repeat.left.min(repeat.pairs.len());
+            self.words = &repeat.pairs[..length];
+            repeat.left -= length;
+        }
+        self.words.split_first()
     }
 
     /// The access in half a pair.
