@@ -1,8 +1,10 @@
 //! Loops lay down the same pairs again and again: all but the first time around is one word.
 //!
 //! Whether a pair starts another time around is asked of one place only: the last pair whose later
-//! access was by the same code. If the same word stands there, and nothing but full pairs since, a
-//! REPEAT record takes its place, and each pair that goes on in the circle is counted there.
+//! access was by the same code. If the same word stands there, after the same two, and nothing but
+//! full pairs since, a REPEAT record takes its place, and each pair that goes on in the circle is
+//! counted there. The two are asked for because most words that stand there once more by chance do
+//! not go on: a record that counts to one or two saves nothing, and readers are slower with it.
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
@@ -47,7 +49,8 @@ impl Repetition {
     #[inline(always)]
     pub unsafe fn lay(&mut self, pair: u64, at: *mut u64, cur: &mut *mut u64, last: &mut *mut u64) {
         // SAFETY: `next` is null or one of the words from `first` up to the record before `at`.
-        // `last`, if it is not before `pairs`, is one of the words up to `at`.
+        // `last`, if it and the two words before it are not before `pairs`, and these three, are
+        // full pairs before `at`.
         unsafe {
             if self.behind != at {
                 self.pairs = at;
@@ -60,7 +63,11 @@ impl Repetition {
             }
             self.behind = *cur;
             let before = core::mem::replace(last, at);
-            if before < self.pairs || *before != pair {
+            if before < self.pairs.wrapping_add(2)
+                || *before != pair
+                || *before.sub(1) != *at.sub(1)
+                || *before.sub(2) != *at.sub(2)
+            {
                 return at.write(pair);
             }
             at.write(word::repeat(at.offset_from(before) as u64, 1));

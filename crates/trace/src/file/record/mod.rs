@@ -229,14 +229,8 @@ impl<'a> Cursor<'a> {
                 self.words = behind;
                 return Some(Found::Step(self.lost().with_written(addr)));
             }
-            ext::REPEAT => {
-                let Some(repeat) = self.repeated(first, behind) else {
-                    return Some(Found::Malformed);
-                };
-                self.repeat = Some(repeat);
-                self.words = &[];
-                return None;
-            }
+            // Those that make sense are plain accesses.
+            ext::REPEAT => return Some(Found::Malformed),
             ext::RANGE_READ => Op::Read,
             _ => Op::Write,
         };
