@@ -69,26 +69,35 @@ impl Cursor {
         self.slots = [Slot::NONE; word::PC_SLOTS];
     }
 
-    /// A copy of another thread's cursor, for who closes the recording. If the owner is running, it
-    /// finds no room from now on: its last word would else go on counting what a loop repeats.
+    /// Copies the words of another thread's buffer, as far as they are whole records; `None` if it
+    /// has put its cursor away. If the thread is running, it finds no room from now on: its last
+    /// word would else go on counting what a loop repeats.
     ///
     /// # Safety
-    /// `owner` is in use. What the owner writes from now on is lost.
-    pub unsafe fn taken_from(owner: *mut Cursor) -> Self {
-        // SAFETY: as the caller says. The owner may move the cursor meanwhile, within its buffer.
+    /// `owner` is in use with this buffer, which is no longer than `copy`. What its thread writes
+    /// from now on is lost.
+    pub unsafe fn copy_from_outside(
+        owner: *mut Cursor,
+        buffer: *const u64,
+        copy: &mut [u64],
+    ) -> Option<&[u64]> {
+        // SAFETY: as the caller says. The thread may finish what it is writing meanwhile, and move
+        // its cursor within the buffer.
         unsafe {
             (&raw mut (*owner).end).write_volatile(core::ptr::null_mut());
-            let mut cur = (&raw const (*owner).cur).read_volatile();
-            let behind = (*owner).repetition.behind();
-            if !cur.is_null() && behind.wrapping_add(1) == cur && behind.read_volatile() == 0 {
-                // Half a pair that the owner has counted since.
-                cur = behind;
+            let cur = || (&raw const (*owner).cur).read_volatile();
+            let seen = cur();
+            if seen.is_null() {
+                return None;
             }
-            Cursor {
-                cur,
-                last_pc: (*owner).last_pc,
-                ..Cursor::none()
+            let words = seen.cast_const().offset_from(buffer) as usize;
+            for (at, word) in copy.get_mut(..words)?.iter_mut().enumerate() {
+                *word = buffer.add(at).read_volatile();
             }
+            // What is taken back is made zero after the cursor has moved before it.
+            let still = seen.min(cur());
+            let words = still.cast_const().offset_from(buffer).max(0) as usize;
+            (!still.is_null()).then(|| copy.get(..words))?
         }
     }
 

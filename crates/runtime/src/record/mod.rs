@@ -21,7 +21,7 @@ mod tests;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use cursor::Cursor;
-pub use stream::Stream;
+pub use stream::{BlockCopy, Stream};
 
 use crate::local::{Inside, local};
 use crate::{intercept, message, options, serial, sys, threads};

@@ -35,11 +35,6 @@ impl Repetition {
         }
     }
 
-    /// Behind the last full pair or REPEAT record of the block; null if there is none.
-    pub fn behind(&self) -> *mut u64 {
-        self.behind
-    }
-
     /// Lays down a full pair whose lower half stands at `at`, the last word before the cursor
     /// `cur`. `last` is the last full pair of the same code in this block, if there is any.
     ///
@@ -63,11 +58,10 @@ impl Repetition {
             }
             self.behind = *cur;
             let before = core::mem::replace(last, at);
-            if before < self.pairs.wrapping_add(2)
-                || *before != pair
-                || *before.sub(1) != *at.sub(1)
-                || *before.sub(2) != *at.sub(2)
-            {
+            // One question instead of three: the answer is mostly no, so it is foreseen.
+            let differs =
+                || (*before ^ pair) | (*before.sub(1) ^ *at.sub(1)) | (*before.sub(2) ^ *at.sub(2));
+            if before < self.pairs.wrapping_add(2) || differs() != 0 {
                 return at.write(pair);
             }
             at.write(word::repeat(at.offset_from(before) as u64, 1));

@@ -7,6 +7,8 @@ use deadheat_trace::file::TraceFile;
 use deadheat_trace::{Op as Read, Steps};
 use deadheat_wire::{BlockHeader, BlockKind, FileHeader, Op, Order, meta, word};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use super::Cursor;
 
@@ -250,7 +252,7 @@ fn read_at(addr: usize, pc: usize) -> Event {
     }
 }
 
-/// How many words the REPEAT records among these stand for.
+/// Distances and counts of the REPEAT records among these words.
 fn repeated(words: &[u64]) -> Vec<(u64, u64)> {
     let is_repeat =
         |word: &&u64| word::tag(**word) == word::EXT && word::detail(**word) == word::ext::REPEAT;
@@ -269,6 +271,33 @@ fn accesses_near_each_other_take_half_a_word() {
         .collect();
     let to_begin_with = 3; // a pc, and each array once in full
     assert_eq!(lay_down(&walk).len(), to_begin_with + 999);
+}
+
+/// The random events above do have what they are meant to test.
+#[test]
+fn many_random_events_repeat() {
+    let mut runner = TestRunner::deterministic();
+    let mut lengths = Vec::new();
+    for _ in 0..50 {
+        let events = events().new_tree(&mut runner).unwrap().current();
+        lengths.extend(repeated(&lay_down(&events)));
+    }
+    let with = |condition: &dyn Fn(u64, u64) -> bool| {
+        let found = lengths
+            .iter()
+            .filter(|(distance, count)| condition(*distance, *count));
+        found.count()
+    };
+    assert!(with(&|_, _| true) > 500, "{lengths:?}");
+    assert!(
+        with(&|distance, count| count < distance) > 10,
+        "stopped the first time around"
+    );
+    assert!(
+        with(&|distance, count| count > 3 * distance) > 100,
+        "went around"
+    );
+    assert!(with(&|distance, _| distance > 3) > 10, "long ways");
 }
 
 #[test]
@@ -317,24 +346,35 @@ fn what_stands_between_ends_a_repetition() {
     assert_eq!(repeated(&words), [(1, 7), (1, 6)], "{words:x?}");
 }
 
-/// Who closes a recording may look at a cursor whose owner is counting.
+/// Who closes a recording sees whole records, and stops the thread that writes them.
 #[test]
-fn a_half_that_was_taken_back_is_not_seen() {
+fn words_are_copied_from_outside() {
     let mut buffer = [0u64; 64];
+    let start = buffer.as_mut_ptr();
     let mut cursor = Cursor::none();
-    cursor.start(buffer.as_mut_ptr(), buffer.len());
-    // SAFETY: there is room for all of them.
+    let mut copy = [0; 64];
+    // SAFETY: there is room for all of it, and nobody else writes.
     unsafe {
-        for i in 0..11 {
+        assert_eq!(
+            Cursor::copy_from_outside(&raw mut cursor, start, &mut copy),
+            None
+        );
+        cursor.start(start, 64);
+        for i in 0..12 {
             cursor.packed_access(word::READ1, 0x1000 + i, CODE);
         }
-        let whole = cursor.cur;
-        // The next one's half is there and not counted yet, then taken back.
-        cursor.packed_access(word::READ1, 0x1000 + 11, CODE);
-        let with_half = Cursor::taken_from(&raw mut cursor).cur;
-        *with_half.sub(1) = 0;
-        let without = Cursor::taken_from(&raw mut cursor).cur;
+        let words = cursor.cur.offset_from(start) as usize;
+        let seen = Cursor::copy_from_outside(&raw mut cursor, start, &mut copy).unwrap();
         assert!(!cursor.has_room());
-        assert_eq!((with_half, without), (whole.add(1), whole));
+        assert_eq!(seen, &buffer[..words]);
     }
+    assert!(
+        word::is_pair(copy[words_of(&copy) - 1]),
+        "half a pair behind"
+    );
+    assert_eq!(repeated(&copy), [(1, 2)]);
+}
+
+fn words_of(buffer: &[u64]) -> usize {
+    buffer.iter().position(|word| *word == 0).unwrap()
 }
