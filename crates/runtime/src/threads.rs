@@ -285,7 +285,7 @@ unsafe fn flush_thread(thread: *mut Thread, last: bool) {
         if !record.local.is_null() {
             let local = record.local;
             if last {
-                record.stream.close(&mut (*local).cursor, false);
+                record.stream.close(&mut (*local).cursor);
                 (*local).set_filter((&raw const NO_FILTER).cast_mut().cast());
             } else {
                 record.stream.flush(&mut (*local).cursor, record.id);
@@ -313,12 +313,20 @@ pub fn reopen_mine() {
     }
 }
 
+/// For the words of another thread's buffer; used inside [`find`] only.
+struct Copy(core::cell::UnsafeCell<record::BlockCopy>);
+// SAFETY: `find` holds a lock.
+unsafe impl Sync for Copy {}
+static COPY: Copy = Copy(core::cell::UnsafeCell::new(
+    [0; size_of::<record::BlockCopy>() / 8],
+));
+
 /// Writes out what the other threads have buffered, when the recording is closed. They may
 /// still be running; what they write from now on is lost.
 pub fn flush_all() {
     let me = local();
     find(|thread| {
-        // SAFETY: the record is in the list, so in use.
+        // SAFETY: the record is in the list, so in use; `COPY` is ours inside `find`.
         unsafe {
             let record = &mut *thread;
             record.flushing.lock();
@@ -327,14 +335,8 @@ pub fn flush_all() {
                 if local == me {
                     record.stream.flush(&mut (*local).cursor, record.id);
                 } else {
-                    // A copy: the owner's cursor is not ours to move.
-                    let mut cursor = record::Cursor {
-                        cur: (*local).cursor.cur,
-                        end: (*local).cursor.end,
-                        last_pc: (*local).cursor.last_pc,
-                        ..record::Cursor::none()
-                    };
-                    record.stream.close(&mut cursor, true);
+                    let cursor = &raw mut (*local).cursor;
+                    record.stream.close_from_outside(cursor, &mut *COPY.0.get());
                 }
             }
             record.flushing.unlock();

@@ -109,6 +109,21 @@ fn unwritten(recording: &mut Recording) -> Vec<Vec<u8>> {
     slots
 }
 
+/// What a loop had repeated when the program was killed, and half a pair behind.
+#[test]
+fn repetitions_are_counted_and_read() {
+    let at = |i: u64| (0, read(0x1000 + i * 8, 8, 0).at(CODE.start));
+    let run: Run = (0..1 + 2 * 40 + 1).map(at).collect();
+    let mut recording = Recording::new(false, &run, || false);
+    let (_, words) = payload(&recording, 0, 0);
+    assert!(words.contains(&word::repeat(1, 39)), "{words:x?}");
+    let slots = unwritten(&mut recording);
+    let (_folder, file) = open(recording, &slots);
+    let salvaged = run.len() as u64;
+    assert_eq!(file.damage(), [Damage::NotClosed { salvaged }]);
+    assert_eq!(all(&file).steps, expected(false, &run));
+}
+
 #[test]
 fn buffers_are_part_of_the_recording() {
     for serial in [true, false] {

@@ -85,6 +85,16 @@ fn words_that_make_no_sense() {
         ),
         ("an extension that is not known", vec![range(5, 8), 0]),
         ("extension 0", vec![range(0, 8), 0]),
+        ("a repetition of what is no pair", vec![word::repeat(1, 1)]),
+        ("a repetition from nowhere", vec![word::repeat(0, 1)]),
+        (
+            "a repetition from before the block",
+            vec![word::repeat(100, 1)],
+        ),
+        (
+            "a repetition from very far",
+            vec![word::repeat((1 << 31) - 1, word::MAX_REPEAT)],
+        ),
     ];
     for op in [
         Op::Read,
@@ -106,6 +116,7 @@ fn words_that_make_no_sense() {
             let access = |code| word::access(word::READ1 + code, word::PC_BIAS, 8);
             cases.push(("a read without its value", vec![access(0)]));
             cases.push(("a pair among values", vec![half, 1]));
+            cases.push(("a repetition among values", vec![word::repeat(2, 1)]));
             cases.push((
                 "sixteen bytes with eight of their values",
                 vec![access(4), 1],
@@ -136,6 +147,46 @@ fn words_that_make_no_sense() {
                 "{what}"
             );
         }
+    }
+}
+
+/// A repetition goes back to full pairs and to nothing else; what stands before it is read.
+#[test]
+fn repetitions_that_make_no_sense() {
+    let half = word::half(word::READ1, word::HALF_PC_BIAS, word::HALF_ADDR_BIAS + 8);
+    let pair = half | half << word::HALF_BITS;
+    let full = word::access(word::READ1, word::PC_BIAS, 8);
+    let cases = [
+        ("of no word", vec![pair, word::repeat(1, 0)], 2),
+        ("half a pair", vec![half, word::repeat(1, 1)], 1),
+        ("an access", vec![pair, full, word::repeat(2, 1)], 3),
+        (
+            "a repetition",
+            vec![pair, word::repeat(1, 3), word::repeat(1, 1)],
+            8,
+        ),
+        (
+            "over a repetition",
+            vec![pair, word::repeat(1, 3), pair, word::repeat(3, 1)],
+            10,
+        ),
+        ("before the block", vec![pair, pair, word::repeat(4, 1)], 4),
+    ];
+    for (what, words, reads) in cases {
+        let opened = with_words(false, &words).open();
+        let mut reader = opened.read();
+        let mut seen = Vec::new();
+        while let Ok(Some(step)) = reader.next_step() {
+            seen.push(step.event.op());
+        }
+        let mut expected = vec![Op::Read; 1 + reads];
+        expected.extend([Op::Lost, Op::Read]);
+        assert_eq!(seen, expected, "{what}");
+        let at_the_end = |damage: &Damage| matches!(damage, Damage::Malformed { bytes: 8, .. });
+        assert!(
+            matches!(reader.damage(), [damage] if at_the_end(damage)),
+            "{what}"
+        );
     }
 }
 

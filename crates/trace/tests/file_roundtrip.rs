@@ -144,6 +144,41 @@ fn every_record_comes_back_in_both_modes() {
     }
 }
 
+/// A loop takes the words of its first time around and one more, whatever is before and behind.
+#[test]
+fn loops_come_back() {
+    for (accesses, rounds) in [(1, 10), (2, 10), (3, 11), (7, 2000), (2, 70_000)] {
+        let act = |i: u64| {
+            let (round, place) = (i / accesses, i % accesses);
+            let access = What::Access {
+                write: place == 0,
+                addr: 0x1000 + place * 0x10_0000 + round * (place + 1) * 8,
+                size: 8,
+                values: [0; 2],
+            };
+            (0, access.at(CODE.start + place * 4))
+        };
+        let mut run: Run = (0..accesses * rounds).map(act).collect();
+        run.insert(0, (0, sync(Op::Begin, 0).at(CODE.start)));
+        run.push((0, sync(Op::End, 0).at(CODE.start)));
+        let recording = Recording::new(false, &run, || false);
+        let words = recording.blocks[recording.event_blocks()[0]].len() as u64;
+        assert!(
+            words < 25 + 4 * accesses + accesses * rounds / 60_000 * 10,
+            "{words}"
+        );
+        let opened = recording.open();
+        assert_eq!(all(&opened).steps, expected(false, &run));
+        let checkpoints = Checkpoints::new(&opened);
+        assert_eq!(checkpoints.events(), run.len() as u64);
+        for start in [1, run.len() / 2, run.len() - 3] {
+            let window = checkpoints.window(EventIndex(start as u64), 50);
+            let rest = &expected(false, &run)[start..];
+            assert_eq!(window.steps, rest[..rest.len().min(50)]);
+        }
+    }
+}
+
 /// Every operation that there is stands in some record.
 #[test]
 fn no_operation_was_forgotten() {
@@ -201,13 +236,45 @@ fn act() -> impl Strategy<Value = Act> {
     (what(), pc).prop_map(|(what, pc)| what.at(pc))
 }
 
+/// A loop: a few accesses each time around, each so much further than the time before.
+fn walk() -> impl Strategy<Value = Vec<Act>> {
+    let access = (
+        0u64..16,
+        any::<bool>(),
+        select(&SIZES[..]),
+        0u64..4,
+        0u64..32,
+    );
+    (vec(access, 1..6), 1u64..20).prop_map(|(body, rounds)| {
+        let around = |round: u64| {
+            body.iter().map(move |&(pc, write, size, array, stride)| {
+                let access = What::Access {
+                    write,
+                    addr: 0x1000 + array * 0x10_0000 + round * stride,
+                    size,
+                    values: [round, 0],
+                };
+                access.at(CODE.start + 0x8000 + pc)
+            })
+        };
+        (0..rounds).flat_map(around).collect()
+    })
+}
+
 fn run() -> impl Strategy<Value = Run> {
-    (1u32..5).prop_flat_map(|threads| vec((0..threads, act()), 0..60))
+    let acts = prop_oneof![5 => act().prop_map(|act| vec![act]), 1 => walk()];
+    (1u32..5).prop_flat_map(move |threads| {
+        vec((0..threads, acts.clone()), 0..60).prop_map(|all| {
+            let acts = all.into_iter();
+            acts.flat_map(|(thread, acts)| acts.into_iter().map(move |act| (thread, act)))
+                .collect()
+        })
+    })
 }
 
 /// A run, how it was recorded, where its blocks end and in which order they stand in the file.
 fn recorded() -> impl Strategy<Value = (bool, Run, Vec<bool>, Vec<usize>)> {
-    let cuts = vec(prop::bool::weighted(0.2), 60);
+    let cuts = prop_oneof![vec(prop::bool::weighted(0.2), 60), vec(Just(false), 60)];
     let order = Just((0..100).collect::<Vec<usize>>()).prop_shuffle();
     (any::<bool>(), run(), cuts, order)
 }

@@ -70,11 +70,15 @@ fn run() -> Run {
         sync(Op::End, 0),
     ];
     let pcs = (CODE.start..).step_by(700);
-    acts.into_iter()
-        .zip(pcs)
-        .zip(0..)
-        .map(|((what, pc), i)| (i / 6 % 2, what.at(pc)))
-        .collect()
+    let acts = acts.into_iter().zip(pcs).zip(0..);
+    let acts = acts.map(|((what, pc), i)| (i / 6 % 2, what.at(pc)));
+    let walk = (0..24).map(|i| {
+        (
+            0,
+            write(0x6000 + i / 2 * 8, 8, i).at(CODE.start + i % 2 * 8),
+        )
+    });
+    acts.chain(walk).collect()
 }
 
 fn recordings() -> Vec<Recording> {
@@ -199,6 +203,8 @@ fn mutants_of_records() {
     let words: Vec<[u8; 8]> = [
         word::tagged(word::EXT, ext::SWITCH, 1),
         word::tagged(word::EXT, ext::LOST, 1),
+        word::repeat(1, 5),
+        word::repeat(2, word::MAX_REPEAT),
         word::tagged(word::EXT, ext::RANGE_WRITE | ext::VALUES, 0x5000),
         word::tagged(word::SYNC, Op::AtomicRmw as u64 | 4 << 9, 0x5000),
         word::tagged(word::PC, 0, word::ADDR_MASK),

@@ -20,6 +20,10 @@
 //! 0 if there is none: code that walks through several arrays in turn stays near in each. A
 //! pair's upper half may be empty (0). In a block with values there are no pairs.
 //!
+//! Loops lay the same pairs down again and again. An EXT record of kind [`ext::REPEAT`] stands for
+//! them: its operand is a distance in 31 bits and a count in the lower 16. The words in that
+//! distance before it, full pairs all of them, follow once more, in a circle, `count` words in all.
+//!
 //! The *last pc* is the program counter of the record before; the block's header has it for the
 //! first one. ENTER sets it to the callee's pc where that fits into 13 bits and to the caller's
 //! otherwise; LEAVE sets it to the caller's. A pc too far away for its delta is announced by a PC
@@ -83,6 +87,8 @@ pub mod ext {
     pub const SWITCH: u64 = 3;
     /// The operand is how many events are missing here.
     pub const LOST: u64 = 4;
+    /// The full pairs before it once more: see [`repeat`](super::repeat).
+    pub const REPEAT: u64 = 5;
     /// A range's contents follow, in words, the last one padded with zeros.
     pub const VALUES: u64 = 1 << 8;
 }
@@ -147,6 +153,36 @@ pub const fn is_pair(word: u64) -> bool {
         && low >= READ1
         && low < ENTER
         && (high == 0 || (half_kind(high) >= READ1 && half_kind(high) < ENTER))
+}
+
+/// Whether a word is a pair of two accesses.
+#[inline]
+pub const fn is_full_pair(word: u64) -> bool {
+    is_pair(word) && word >> HALF_BITS != 0
+}
+
+/// The bits of a repetition's count.
+const REPEAT_COUNT_BITS: u32 = 16;
+/// The most words that one record repeats. So few, because what a damaged file seems to repeat
+/// must be read to its end; a loop that goes on needs another record now and then.
+pub const MAX_REPEAT: u64 = (1 << REPEAT_COUNT_BITS) - 1;
+
+/// The words in this distance before it, in a circle, `count` of them. One more is this word plus
+/// one, up to [`MAX_REPEAT`].
+///
+/// ```
+/// use deadheat_wire::word;
+/// assert_eq!(word::split_repeat(word::repeat(3, 7) + 1), (3, 8));
+/// ```
+#[inline]
+pub const fn repeat(distance: u64, count: u64) -> u64 {
+    tagged(EXT, ext::REPEAT, distance << REPEAT_COUNT_BITS | count)
+}
+
+/// Distance and count of a [`repeat`] word.
+#[inline]
+pub const fn split_repeat(word: u64) -> (u64, u64) {
+    (addr(word) >> REPEAT_COUNT_BITS, word & MAX_REPEAT)
 }
 
 /// A word with a tag and an address, and `detail` between.
@@ -249,6 +285,7 @@ pub const fn record_len(first: u64, second: u64, values: bool) -> Option<usize> 
                     }
                 }
                 ext::SWITCH | ext::LOST => Some(1),
+                ext::REPEAT if !values => Some(1),
                 _ => None,
             }
         }
@@ -301,6 +338,22 @@ mod tests {
             (record_len(pair, 0, false), record_len(pair, 0, true)),
             (Some(1), None)
         );
+    }
+
+    #[test]
+    fn repetitions_come_back() {
+        let furthest = (crate::MAX_BLOCK_BYTES / 8) as u64;
+        let full = repeat(furthest, MAX_REPEAT);
+        assert_eq!(split_repeat(full), (furthest, MAX_REPEAT));
+        assert_eq!((tag(full), detail(full)), (EXT, ext::REPEAT));
+        assert_eq!(repeat(1, MAX_REPEAT - 1) + 1, repeat(1, MAX_REPEAT));
+        assert_eq!(
+            (record_len(full, 0, false), record_len(full, 0, true)),
+            (Some(1), None)
+        );
+        let half = half(READ1, 0, 0);
+        assert!(is_full_pair(half | half << HALF_BITS) && !is_full_pair(half));
+        assert!(!is_full_pair(full) && !is_full_pair(half | 15 << HALF_BITS));
     }
 
     #[test]

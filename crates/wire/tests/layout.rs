@@ -104,6 +104,7 @@ fn the_words_of_records() {
         word::tagged(word::EXT, ext::RANGE_WRITE | ext::VALUES, 0x3000),
         word::tagged(word::EXT, ext::SWITCH, 5),
         word::tagged(word::EXT, ext::LOST, 6),
+        word::repeat(3, 7),
     ];
     assert_eq!(
         lines(&records),
@@ -118,7 +119,8 @@ fn the_words_of_records() {
             "000000004d800003",
             "f081000000003000",
             "f001800000000005",
-            "f002000000000006"
+            "f002000000000006",
+            "f002800000030007"
         ]
     );
 }

@@ -7,10 +7,12 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use deadheat_wire::word;
 
+use super::repetition::Repetition;
+
 /// The longest record without a range's contents, with its PC word.
 const LONGEST_RECORD: usize = 8;
 /// Words behind `end` that a record may spill into.
-pub const SLACK_WORDS: usize = 2 * LONGEST_RECORD;
+const SLACK_WORDS: usize = 2 * LONGEST_RECORD;
 
 /// A place in a buffer. Zeroed, it has no buffer and no room.
 #[repr(C)]
@@ -21,10 +23,28 @@ pub struct Cursor {
     pub end: *mut u64,
     /// The pc of the record before.
     pub last_pc: usize,
-    /// The last address of each slot of pcs; 0 at a block's start.
-    pub last_addr: [u64; word::PC_SLOTS],
     /// Behind a pair whose upper half is empty; nothing if `cur` is elsewhere.
-    pub open_pair: *mut u64,
+    open_pair: *mut u64,
+    /// What is left out because it repeats.
+    repetition: Repetition,
+    /// What each slot of pcs did last; zeroed at a block's start.
+    slots: [Slot; word::PC_SLOTS],
+}
+
+/// What the code of one slot of pcs did last.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The address of its last access.
+    addr: u64,
+    /// The last full pair whose later access was its own.
+    pair: *mut u64,
+}
+
+impl Slot {
+    const NONE: Self = Slot {
+        addr: 0,
+        pair: core::ptr::null_mut(),
+    };
 }
 
 impl Cursor {
@@ -34,8 +54,50 @@ impl Cursor {
             cur: core::ptr::null_mut(),
             end: core::ptr::null_mut(),
             last_pc: 0,
-            last_addr: [0; word::PC_SLOTS],
             open_pair: core::ptr::null_mut(),
+            repetition: Repetition::none(),
+            slots: [Slot::NONE; word::PC_SLOTS],
+        }
+    }
+
+    /// Starts a block in a buffer of this many words.
+    pub fn start(&mut self, buffer: *mut u64, words: usize) {
+        self.cur = buffer;
+        self.end = buffer.wrapping_add(words - SLACK_WORDS);
+        self.open_pair = core::ptr::null_mut();
+        self.repetition = Repetition::none();
+        self.slots = [Slot::NONE; word::PC_SLOTS];
+    }
+
+    /// Copies the words of another thread's buffer, as far as they are whole records; `None` if it
+    /// has put its cursor away. If the thread is running, it finds no room from now on: its last
+    /// word would else go on counting what a loop repeats.
+    ///
+    /// # Safety
+    /// `owner` is in use with this buffer, which is no longer than `copy`. What its thread writes
+    /// from now on is lost.
+    pub unsafe fn copy_from_outside(
+        owner: *mut Cursor,
+        buffer: *const u64,
+        copy: &mut [u64],
+    ) -> Option<&[u64]> {
+        // SAFETY: as the caller says. The thread may finish what it is writing meanwhile, and move
+        // its cursor within the buffer.
+        unsafe {
+            (&raw mut (*owner).end).write_volatile(core::ptr::null_mut());
+            let cur = || (&raw const (*owner).cur).read_volatile();
+            let seen = cur();
+            if seen.is_null() {
+                return None;
+            }
+            let words = seen.cast_const().offset_from(buffer) as usize;
+            for (at, word) in copy.get_mut(..words)?.iter_mut().enumerate() {
+                *word = buffer.add(at).read_volatile();
+            }
+            // What is taken back is made zero after the cursor has moved before it.
+            let still = seen.min(cur());
+            let words = still.cast_const().offset_from(buffer).max(0) as usize;
+            (!still.is_null()).then(|| copy.get(..words))?
         }
     }
 
@@ -70,14 +132,14 @@ impl Cursor {
     /// There was room.
     #[inline(always)]
     pub unsafe fn packed_access(&mut self, kind: u64, addr: usize, pc: usize) {
-        let last_addr = &mut self.last_addr[word::pc_slot(pc as u64)];
+        let slot = &mut self.slots[word::pc_slot(pc as u64)];
         let near = (addr as u64)
-            .wrapping_sub(*last_addr)
+            .wrapping_sub(slot.addr)
             .wrapping_add(word::HALF_ADDR_BIAS);
         let delta = (pc as u64)
             .wrapping_sub(self.last_pc as u64)
             .wrapping_add(word::HALF_PC_BIAS);
-        *last_addr = addr as u64;
+        slot.addr = addr as u64;
         // SAFETY: the word before `cur` is the open pair, or there is room for a new one.
         unsafe {
             if near >= word::HALF_ADDR_SPAN || delta >= word::HALF_PC_SPAN {
@@ -86,8 +148,10 @@ impl Cursor {
             self.last_pc = pc;
             let half = word::half(kind, delta, near);
             if self.open_pair == self.cur {
-                *self.cur.sub(1) |= half << word::HALF_BITS;
                 self.open_pair = core::ptr::null_mut();
+                let at = self.cur.sub(1);
+                let pair = *at | half << word::HALF_BITS;
+                self.repetition.lay(pair, at, &mut self.cur, &mut slot.pair);
             } else {
                 self.push(half);
                 self.open_pair = self.cur;

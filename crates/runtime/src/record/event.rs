@@ -5,6 +5,8 @@
 //! kind) stands in the same *segment*, the stretch between two of the thread's synchronisations:
 //! no analysis can tell the two apart by order.
 
+use core::sync::atomic::{Ordering, compiler_fence};
+
 use deadheat_wire::{Op, Order, word};
 
 use super::{Mode, handler, mode, next_seq};
@@ -354,9 +356,11 @@ pub unsafe fn leave(sp: usize) {
         (*local).frame = frame;
         let last_word = (*local).cursor.cur.sub(1);
         if word::tag(*last_word) == word::ENTER {
-            // Nothing was recorded inside: the entry is taken back.
-            *last_word = 0;
+            // Nothing was recorded inside: the entry is taken back, the cursor first, for whoever
+            // looks from outside.
             (*local).cursor.cur = last_word;
+            compiler_fence(Ordering::Release);
+            *last_word = 0;
             (*local).cursor.last_pc = (*frame).last_pc;
         } else {
             (*local).cursor.leave((*frame).caller);

@@ -1,6 +1,7 @@
 //! The recorder: from hooks to blocks on disk.
 //!
 //! * [`cursor`]: writes the words of events into a buffer.
+//! * [`repetition`]: leaves out what loops repeat.
 //! * [`stream`]: a buffer's life: full, written as a block, empty again.
 //! * [`file`]: the trace on disk, and the live file that outlives a killed program.
 //! * [`facts`]: modules, threads and notes.
@@ -12,6 +13,7 @@ pub mod event;
 pub mod facts;
 mod file;
 pub mod handler;
+mod repetition;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -19,7 +21,7 @@ mod tests;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use cursor::Cursor;
-pub use stream::Stream;
+pub use stream::{BlockCopy, Stream};
 
 use crate::local::{Inside, local};
 use crate::{intercept, message, options, serial, sys, threads};

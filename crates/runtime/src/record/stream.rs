@@ -2,12 +2,13 @@
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-use deadheat_wire::{
-    BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LIVE_MAGIC, LiveHeader, word,
-};
+use deadheat_wire::{BLOCK_BYTES, BlockHeader, BlockKind, LIVE_BUFFER, LIVE_MAGIC, LiveHeader};
 
-use super::cursor::{Cursor, SLACK_WORDS};
+use super::cursor::Cursor;
 use super::file;
+
+/// Room for the words of a block.
+pub type BlockCopy = [u64; BLOCK_BYTES / 8];
 
 /// A buffer and what its next block's header will say.
 pub struct Stream {
@@ -68,10 +69,7 @@ impl Stream {
     }
 
     fn rewind(&self, cursor: &mut Cursor) {
-        cursor.cur = self.buffer();
-        cursor.end = self.buffer().wrapping_add(BLOCK_BYTES / 8 - SLACK_WORDS);
-        cursor.last_addr = [0; word::PC_SLOTS];
-        cursor.open_pair = core::ptr::null_mut();
+        cursor.start(self.buffer(), BLOCK_BYTES / 8);
     }
 
     /// Writes the buffered words as a block. `thread` is who runs next, for a serial stream.
@@ -85,16 +83,8 @@ impl Stream {
         }
         // SAFETY: the slot is ours; the words up to the cursor were written.
         unsafe {
-            let live = &mut *self.header();
             let payload = core::slice::from_raw_parts_mut(self.buffer(), words);
-            let mut header = BlockHeader::new(BlockKind::Events, live.stream);
-            header.flags = live.flags as u8;
-            header.ordinal = live.ordinal;
-            header.thread = live.thread;
-            header.pc = live.pc;
-            header.seq_before = live.seq_before;
-            header.seq_last = self.seq_last;
-            if !file::append(&header.seal(payload), payload) {
+            if !self.append(payload) {
                 // The words stay where they are: readers find them in the live file.
                 self.closed = true;
                 cursor.clear();
@@ -105,6 +95,7 @@ impl Stream {
             compiler_fence(Ordering::SeqCst);
             payload.fill(0);
             compiler_fence(Ordering::SeqCst);
+            let live = &mut *self.header();
             live.thread = thread;
             live.pc = cursor.last_pc as u64;
             live.seq_before = self.seq_last;
@@ -113,17 +104,52 @@ impl Stream {
         self.rewind(cursor);
     }
 
-    /// Flushes for the last time and gives the slot back, unless `keep`: then the buffer stays
-    /// (its thread may still be writing) but is never flushed again.
-    pub fn close(&mut self, cursor: &mut Cursor, keep: bool) {
+    /// Appends a block with these words; false if it could not be written.
+    ///
+    /// # Safety
+    /// There is a slot.
+    unsafe fn append(&self, payload: &[u64]) -> bool {
+        // SAFETY: a slot starts with a header.
+        let live = unsafe { &*self.header() };
+        let mut header = BlockHeader::new(BlockKind::Events, live.stream);
+        header.flags = live.flags as u8;
+        header.ordinal = live.ordinal;
+        header.thread = live.thread;
+        header.pc = live.pc;
+        header.seq_before = live.seq_before;
+        header.seq_last = self.seq_last;
+        file::append(&header.seal(payload), payload)
+    }
+
+    /// Writes out, for the last time, what another thread has buffered. It may still be running, so
+    /// the words are written from a copy, and the buffer stays: readers see by its number that the
+    /// block is on disk.
+    ///
+    /// # Safety
+    /// `owner` is the cursor of this stream.
+    pub unsafe fn close_from_outside(&mut self, owner: *mut Cursor, copy: &mut BlockCopy) {
+        if !self.is_open() {
+            return;
+        }
+        self.closed = true;
+        // SAFETY: as the caller says; the stream is open, so there is a slot.
+        unsafe {
+            let words = Cursor::copy_from_outside(owner, self.buffer(), copy);
+            if let Some(payload) = words.filter(|words| !words.is_empty()) {
+                self.append(payload);
+            }
+        }
+    }
+
+    /// Flushes for the last time and gives the slot back, unless the recording has stopped.
+    pub fn close(&mut self, cursor: &mut Cursor) {
         if !self.is_open() {
             return;
         }
         // A recording that has stopped took the cursor away: the words are in the live file.
         let stopped = cursor.cur.is_null();
         self.flush(cursor, 0);
-        let keep = keep || stopped;
-        if !core::mem::replace(&mut self.closed, true) && !keep {
+        if !core::mem::replace(&mut self.closed, true) && !stopped {
             cursor.clear();
             file::return_slot(self.slot);
             self.slot = core::ptr::null_mut();

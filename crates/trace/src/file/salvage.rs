@@ -149,11 +149,11 @@ impl Written {
 
 /// How many events a record is: two if it is a pair, none if it only speaks of those that follow.
 fn events(first: u64) -> u64 {
-    let switch = word::tagged(word::EXT, word::ext::SWITCH, word::addr(first));
-    match word::tag(first) {
-        0 => 1 + u64::from(first >> word::HALF_BITS != 0),
-        word::PC => 0,
-        _ => u64::from(first != switch),
+    match (word::tag(first), word::detail(first) & 0xFF) {
+        (0, _) => 1 + u64::from(first >> word::HALF_BITS != 0),
+        (word::PC, _) | (word::EXT, word::ext::SWITCH) => 0,
+        (word::EXT, word::ext::REPEAT) => 2 * word::split_repeat(first).1,
+        _ => 1,
     }
 }
 

@@ -14,6 +14,10 @@ pub struct StreamWriter {
     addrs: [u64; word::PC_SLOTS],
     /// How many words there are if the last one is a pair whose upper half is empty.
     open_pair: usize,
+    /// The full pairs at the end of the words.
+    pairs: std::ops::Range<usize>,
+    /// Where a REPEAT record stands, how far it reaches back and how many words it stands for.
+    repeat: Option<(usize, usize, usize)>,
     thread: u32,
     seq: u64,
     pub blocks: Vec<Vec<u64>>,
@@ -29,6 +33,8 @@ impl StreamWriter {
             pc: 0,
             addrs: [0; word::PC_SLOTS],
             open_pair: 0,
+            pairs: 0..0,
+            repeat: None,
             thread: stream,
             seq: 0,
             blocks: Vec::new(),
@@ -49,6 +55,8 @@ impl StreamWriter {
         self.words.clear();
         self.addrs = [0; word::PC_SLOTS];
         self.open_pair = 0;
+        self.pairs = 0..0;
+        self.repeat = None;
     }
 
     /// Says who acts from here on (serial recordings).
@@ -92,9 +100,35 @@ impl StreamWriter {
         {
             *pair |= half << word::HALF_BITS;
             self.open_pair = 0;
+            self.fold();
         } else {
             self.words.push(half);
             self.open_pair = self.words.len();
+        }
+    }
+
+    /// Leaves the full pair at the end out, if it repeats one before.
+    fn fold(&mut self) {
+        let at = self.words.len() - 1;
+        let pair = self.words[at];
+        if let Some((place, distance, count)) = self.repeat.filter(|repeat| repeat.0 + 1 == at)
+            && self.words[place - distance + count % distance] == pair
+            && count < 65535
+        {
+            self.words.pop();
+            self.words[place] += 1;
+            self.repeat = Some((place, distance, count + 1));
+            return;
+        }
+        if self.pairs.end != at {
+            self.pairs = at..at;
+        }
+        let same = self.pairs.clone().rfind(|place| self.words[*place] == pair);
+        if let Some(place) = same {
+            self.words[at] = word::repeat((at - place) as u64, 1);
+            self.repeat = Some((at, at - place, 1));
+        } else {
+            self.pairs.end = at + 1;
         }
     }
 

@@ -3,7 +3,7 @@
 use deadheat_wire::Op;
 use deadheat_wire::word;
 
-use super::{Cursor, First, Found, Rest};
+use super::{Cursor, First, Found, Repeat, Rest};
 use crate::file::code::Locator;
 use crate::file::context::Context;
 use crate::{Addr, Event, Pc, Step};
@@ -81,11 +81,17 @@ impl<'a> Cursor<'a> {
             self.half = 0;
             return Some(step);
         }
-        let (&first, behind) = self.words.split_first()?;
+        let (mut first, mut behind) = match self.words.split_first() {
+            Some((&first, behind)) => (first, behind),
+            None => self.once_more()?,
+        };
         let Kind { op, size, mask } = KINDS[word::tag(first) as usize];
         if size == 0 {
-            if self.values || !word::is_pair(first) {
+            if self.values {
                 return None;
+            }
+            if !word::is_pair(first) {
+                (first, behind) = self.repeat(first, behind)?;
             }
             let step = self.half_step(first & word::HALF_MASK, locate)?;
             self.half = first >> word::HALF_BITS;
@@ -107,6 +113,44 @@ impl<'a> Cursor<'a> {
         self.words = behind;
         self.arrive(address, addr);
         Some(step)
+    }
+
+    /// Starts the repetition that a record stands for; `None` if it is another record or makes no
+    /// sense.
+    #[inline(never)]
+    fn repeat(&mut self, record: u64, behind: &'a [u64]) -> Option<(u64, &'a [u64])> {
+        if word::tag(record) != word::EXT || word::detail(record) != word::ext::REPEAT {
+            return None;
+        }
+        let (distance, count) = word::split_repeat(record);
+        let end = self.block.len() - behind.len() - 1;
+        let start = end.checked_sub(usize::try_from(distance).ok()?)?;
+        let pairs = self.block.get(start..end)?;
+        if count == 0 || pairs.is_empty() || !pairs.iter().all(|pair| word::is_full_pair(*pair)) {
+            return None;
+        }
+        self.repeat = Some(Repeat {
+            pairs,
+            left: count as usize,
+            behind,
+        });
+        self.once_more()
+    }
+
+    /// At the end of the words: starts the next time around of a repetition, or goes on behind it.
+    #[inline]
+    fn once_more(&mut self) -> Option<(u64, &'a [u64])> {
+        let repeat = self.repeat.as_mut()?;
+        if repeat.left == 0 {
+            self.words = repeat.behind;
+            self.repeat = None;
+        } else {
+            let length = repeat.left.min(repeat.pairs.len());
+            self.words = &repeat.pairs[..length];
+            repeat.left -= length;
+        }
+        let (&first, behind) = self.words.split_first()?;
+        Some((first, behind))
     }
 
     /// The access in half a pair.

@@ -13,8 +13,12 @@ use crate::{Addr, Event, Pc, Step, ThreadId};
 /// A place in a block.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
-    /// The words that follow; none while something else comes first.
+    /// The words that follow; none while something else comes first. While pairs are repeated,
+    /// what is left of them this time around.
     words: &'a [u64],
+    repeat: Option<Repeat<'a>>,
+    /// All words of the block.
+    block: &'a [u64],
     /// The upper half of the pair before them; 0 if there is none.
     half: u64,
     /// The *last pc*.
@@ -51,6 +55,17 @@ struct Rest<'a> {
     behind: &'a [u64],
 }
 
+/// Pairs that are repeated.
+#[derive(Clone, Copy, Debug)]
+struct Repeat<'a> {
+    /// Once around.
+    pairs: &'a [u64],
+    /// How many pairs follow behind the time around that is under way.
+    left: usize,
+    /// The words behind the record.
+    behind: &'a [u64],
+}
+
 /// What comes next in a block.
 pub(super) enum Found {
     Step(Step),
@@ -67,6 +82,7 @@ impl<'a> Cursor<'a> {
     pub fn new(header: &BlockHeader, words: &'a [u64]) -> Self {
         Cursor {
             words,
+            block: words,
             pc: header.pc,
             values: header.has_values(),
             ..Cursor::at_end(ThreadId(header.thread))
@@ -77,6 +93,8 @@ impl<'a> Cursor<'a> {
     pub fn at_end(thread: ThreadId) -> Self {
         Cursor {
             words: &[],
+            repeat: None,
+            block: &[],
             half: 0,
             pc: 0,
             thread,
@@ -94,7 +112,7 @@ impl<'a> Cursor<'a> {
     /// How many words of the block have not been read.
     pub fn words_left(&self) -> usize {
         match self.first {
-            First::Nothing => self.words.len(),
+            First::Nothing => self.repeat.map_or(self.words, |repeat| repeat.behind).len(),
             First::Gap(behind) | First::Rest(Rest { behind, .. }) | First::Steps(_, behind) => {
                 behind.len()
             }
@@ -211,6 +229,8 @@ impl<'a> Cursor<'a> {
                 self.words = behind;
                 return Some(Found::Step(self.lost().with_written(addr)));
             }
+            // Those that make sense are plain accesses.
+            ext::REPEAT => return Some(Found::Malformed),
             ext::RANGE_READ => Op::Read,
             _ => Op::Write,
         };
