@@ -144,7 +144,7 @@ fn choose(recording: &Recording, dice: &mut Dice) -> Vec<(usize, u64)> {
         }
         number += 1;
     }
-    let most = if is_long() { 400 } else { 12 };
+    let most = if is_long() { 400 } else { 8 };
     let of_one_site = (most / sites.len().max(1)).clamp(1, 6); // more of each in small programs
     let mut chosen = Vec::new();
     for numbers in sites.values() {

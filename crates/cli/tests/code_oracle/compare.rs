@@ -17,8 +17,8 @@ use deadheat_trace::{Event, Op, Pc, Step, ThreadId};
 use super::recording::Recording;
 use super::said::Known;
 
-/// Stacks of threads begin at multiples of this.
-const PAGE: u64 = 4096;
+/// How memory is divided to tell a thread's stack from other things.
+const REGION: u64 = 1 << 20;
 
 /// What comparisons showed.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +68,8 @@ struct Changed {
     strayed: bool,
     /// Where its last event was.
     last: Option<Pc>,
+    /// Regions of memory in which it made the same access in both runs.
+    steady: BTreeSet<u64>,
     /// Its activations of functions, the outermost first.
     activations: Vec<Activation>,
 }
@@ -228,13 +230,10 @@ impl<'a> Comparison<'a> {
         if event.addr() != other.event.addr() {
             tally.addresses += usize::from(explained);
             tally.explained += usize::from(explained && depends != Depends::Everything);
-            let moved = event.thread() != ThreadId(0)
-                && event
-                    .addr()
-                    .0
-                    .abs_diff(other.event.addr().0)
-                    .is_multiple_of(PAGE);
-            // The kernel put the thread's stack elsewhere: the place in the frame is the same.
+            // The thread got a stack of another size, or elsewhere: places in frames are the same.
+            // Then all of it is elsewhere, from the thread's first access on.
+            let region = event.addr().0 / REGION;
+            let moved = event.thread() != ThreadId(0) && !changed.steady.contains(&region);
             changed.strayed |= !explained && moved;
             // What is not instrumented announces no blocks, and may have come here another way.
             let function = self.first.function_of(event.pc());
@@ -249,6 +248,7 @@ impl<'a> Comparison<'a> {
                 ));
             }
         } else {
+            changed.steady.insert(event.addr().0 / REGION);
             tally.independent += usize::from(changed.any && !explained);
         }
         let reads = event.op().reads();
