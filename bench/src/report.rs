@@ -43,9 +43,14 @@ fn write_tables(out: &mut String, rows: &[Row], hook: [f64; 2], runs: usize) -> 
     }
     writeln!(
         out,
+        "\n`parallel_map` changes every element that it reads. ThreadSanitizer as it comes leaves out the \
+         read before a\nwrite; Deadheat records both."
+    )?;
+    writeln!(
+        out,
         "\nOn disk, for one round: all bytes of the trace (with synchronisation, calls and \
          allocations) per\naccess that the program made. A record of an access is 4 or \
-         8 bytes; what repeats within a segment is\nleft out. Serial recording keeps every access, with its \
+         8 bytes; what repeats within a segment is\nleft out, and loops are counted. Serial recording keeps every access, with its \
          value. Rates are per CPU second, one thread.\n"
     )?;
     writeln!(
