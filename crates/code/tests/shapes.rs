@@ -240,7 +240,7 @@ fn check(build: Build, options: &[&str]) {
     // Which function is entered depends on the pointer; what one without hooks does, on everything.
     let pointer = p.branch_on(&["pointed reads"]);
     assert_eq!(
-        p.into("pointed reads", "pointed calls"),
+        p.entering("pointed reads", "pointed calls"),
         pointer,
         "{build:?}"
     );
@@ -248,7 +248,7 @@ fn check(build: Build, options: &[&str]) {
     is("pointed reads", "pointed ends", &everything);
     is("pointed calls", "pointed ends", &Passed::Straight);
 
-    let entered = p.into("instrumented starts", "instrumented calls");
+    let entered = p.entering("instrumented starts", "instrumented calls");
     assert_eq!(entered, Passed::Straight, "{build:?}");
     is("instrumented starts", "instrumented calls", &everything);
     is(

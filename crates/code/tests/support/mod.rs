@@ -141,7 +141,7 @@ impl Program {
     }
 
     /// What lies between the last site of a line and the entry of the function that another calls.
-    pub fn into(&self, from: &str, to: &str) -> Passed {
+    pub fn entering(&self, from: &str, to: &str) -> Passed {
         let (from, to) = (self.sites(from), self.sites(to));
         let from = Point::After(*from.last().unwrap());
         self.facts.between(from, Point::Into(*to.last().unwrap()))
