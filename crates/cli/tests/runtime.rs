@@ -96,6 +96,59 @@ fn a_limit_on_file_sizes_ends_the_recording_and_not_the_program() {
     }
 }
 
+/// Threads that are in the middle of loops when the program ends, or is ended.
+const LOOPING: &str = r#"
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+int data[2][4096], rounds[2];
+static void *loop(void *which) {
+    int *mine = data[(long)which];
+    for (;;) {
+        for (int i = 0; i < 4096; i++)
+            mine[i]++;
+        __atomic_add_fetch(&rounds[(long)which], 1, __ATOMIC_RELAXED);
+    }
+}
+static int is_going(int which) {
+    return __atomic_load_n(&rounds[which], __ATOMIC_RELAXED) > 20;
+}
+int main(int argc, char **argv) {
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, loop, (void *)i);
+    while (!is_going(0) || !is_going(1))
+        sched_yield();
+    if (argc > 1)
+        kill(getpid(), SIGKILL);
+    return 0;
+}
+"#;
+
+#[test]
+fn threads_in_loops_leave_whole_records() {
+    let here = build(LOOPING, "gcc", &[]);
+    for (number, args) in [&[][..], &["killed"]].repeat(6).into_iter().enumerate() {
+        let trace = here.path().join(format!("trace{number}"));
+        let mut run = here.command("./prog");
+        let status = run
+            .args(args)
+            .env("DEADHEAT_TRACE", &trace)
+            .status()
+            .unwrap();
+        assert_eq!(status.success(), args.is_empty());
+        let file = TraceFile::open(&trace).unwrap();
+        let mut reader = file.read();
+        let report = verify::verify(&mut reader).unwrap();
+        assert_eq!(report.errors, 0, "{report:?}");
+        assert!(reader.damage().is_empty(), "{:?}", reader.damage());
+        let told = file.damage().len();
+        assert_eq!(told, usize::from(!args.is_empty()), "{:?}", file.damage());
+        assert!(report.steps > 4096, "{report:?}");
+    }
+}
+
 #[test]
 fn every_policy_and_kind_of_thread_repeats_itself() {
     let here = build(COUNTING, "gcc", &[]);
