@@ -3,8 +3,8 @@
 //! Each is opened when it is first asked about. One that is gone, or that was built again since
 //! (its build id is another), answers nothing, and is told about once.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use deadheat_code::{Binary, Frame};
 use deadheat_trace::{Module, Pc, Role, Roles, Tables};
@@ -73,9 +73,7 @@ impl Binaries {
 }
 
 fn open(module: &Module) -> Opened {
-    // The system's own library of calls has no file.
-    let path: &PathBuf = &module.path;
-    match Binary::open(path) {
+    match Binary::open(&module.path) {
         Ok(binary) if binary.build_id().unwrap_or_default() == module.build_id => {
             Opened::There(binary)
         }
@@ -87,9 +85,9 @@ fn open(module: &Module) -> Opened {
 /// What the places of a recording do to locks that are made of atomics.
 pub fn roles(tables: &Tables) -> Roles {
     let binaries = Binaries::of(tables);
-    let known = std::sync::Mutex::new(std::collections::HashMap::new());
+    let known = Mutex::new(HashMap::new());
     Roles::new(move |pc| {
-        let mut known = known.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(pc).or_insert_with(|| {
             let frames = binaries.frames(pc);
             match frames.is_empty() {

@@ -74,7 +74,7 @@ impl CommandLine {
                     value();
                 }
                 "-V" | "-vV" | "--version" | "-h" | "--help" | "--explain" => asks = true,
-                "-Zunpretty" | "-Z" if name == "-Z" => drop(value()),
+                "-Z" => drop(value()),
                 _ if SEPARATE.contains(&name) => drop(value()),
                 _ if word.starts_with("-C") => line.codegen(&word[2..]),
                 "-" => has_input = true,
