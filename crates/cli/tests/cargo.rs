@@ -193,6 +193,20 @@ fn tests_of_all_kinds_are_recorded() {
 }
 
 #[test]
+fn a_folder_that_the_user_names_keeps_what_is_in_it() {
+    let here = Sandbox::new();
+    counter(&here, ".");
+    let own = here.file("built/x86_64-unknown-linux-gnu/debug/mine", "mine");
+    succeed(&mut cargo_deadheat(
+        &here,
+        &["build", "--target-dir", "built"],
+    ));
+    assert!(own.exists());
+    let program = "built/deadheat/x86_64-unknown-linux-gnu/debug/counter";
+    assert!(here.path().join(program).exists());
+}
+
+#[test]
 fn a_tool_before_the_compiler_stays_there() {
     let here = Sandbox::new();
     counter(&here, ".");

@@ -161,8 +161,8 @@ impl Args {
         }
         args.extend(given);
         args.extend(["-o".into(), to.into()]);
-        let default = || std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        rust::command(&self.compiler.clone().unwrap_or_else(default), &args)
+        let compiler = self.compiler.clone();
+        rust::command(&compiler.unwrap_or_else(rust::default_compiler), &args)
     }
 }
 

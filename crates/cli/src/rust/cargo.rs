@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::standard;
-use super::toolchain::TARGET;
+use super::toolchain::{TARGET, set};
 use crate::compiler::{Surroundings, shims};
 use crate::error::{Error, Result};
 
@@ -19,12 +19,12 @@ pub const CARGO_TARGET: &str = "DEADHEAT_CARGO_TARGET";
 
 /// The tool that the user has put before the compiler.
 pub fn inner_wrapper() -> Option<OsString> {
-    std::env::var_os(INNER_WRAPPER).filter(|name| !name.is_empty())
+    set(INNER_WRAPPER)
 }
 
 /// The cargo that called us, or the one on `PATH`.
 pub fn cargo() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+    set("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Where a workspace is, and where it builds.
@@ -92,25 +92,36 @@ fn location(args: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// The folder that the user names for what is built.
-fn target_dir(args: &[OsString]) -> Option<PathBuf> {
-    let mut words = args.iter().take_while(|word| *word != "--");
-    while let Some(word) = words.next() {
-        let text = word.to_str().unwrap_or("");
-        if let Some(path) = text.strip_prefix("--target-dir=") {
-            return Some(path.into());
-        }
-        if text == "--target-dir" {
-            return words.next().map(PathBuf::from);
+/// Takes an option and its value off the arguments; the value that counts is the last.
+fn take(args: &mut Vec<OsString>, option: &str) -> Option<OsString> {
+    let mut found = None;
+    let mut at = 0;
+    while at < args.len() && args[at] != "--" {
+        let text = args[at].to_str().unwrap_or("");
+        if text == option && at + 1 < args.len() {
+            found = Some(args.remove(at + 1));
+            args.remove(at);
+        } else if let Some(value) = text.strip_prefix(option).and_then(|t| t.strip_prefix('=')) {
+            found = Some(value.into());
+            args.remove(at);
+        } else {
+            at += 1;
         }
     }
-    None
+    found
 }
 
 /// Completes a call of cargo: `args` are the user's, with the subcommand first; `runner` is what
 /// runs each program.
 pub fn command(workspace: &Workspace, args: &[OsString], runner: &str) -> Result<Command> {
-    refuse(args)?;
+    let mut args = args.to_vec();
+    if let Some(target) = take(&mut args, "--target").filter(|target| target != TARGET) {
+        let target = target.display();
+        return Err(
+            Error::usage(format!("programs for {target} cannot be recorded"))
+                .note(format!("Deadheat supports {TARGET} only.")),
+        );
+    }
     let surroundings = Surroundings::of_process()?;
     let own = surroundings.deadheat.display().to_string();
     if own.contains(char::is_whitespace) {
@@ -119,10 +130,9 @@ pub fn command(workspace: &Workspace, args: &[OsString], runner: &str) -> Result
         ))
         .help("move Deadheat to another folder"));
     }
-    let target = match target_dir(args) {
-        Some(folder) => folder,
-        None => workspace.target.join("deadheat"),
-    };
+    // A folder of our own even where the user names one: what is there is not ours to renew.
+    let named = take(&mut args, "--target-dir").map(PathBuf::from);
+    let target = named.as_ref().unwrap_or(&workspace.target).join("deadheat");
     renew(&target)?;
     let mut command = Command::new(cargo());
     command.args(args);
@@ -164,26 +174,6 @@ pub fn command(workspace: &Workspace, args: &[OsString], runner: &str) -> Result
         command.env(&names[1], shims.join(shim));
     }
     Ok(command)
-}
-
-/// What cannot be done.
-fn refuse(args: &[OsString]) -> Result<()> {
-    let mut words = args.iter().take_while(|word| *word != "--");
-    while let Some(word) = words.next() {
-        let text = word.to_str().unwrap_or("");
-        let target = match text.strip_prefix("--target=") {
-            Some(target) => Some(target.to_owned()),
-            None if text == "--target" => words.next().map(|t| t.to_string_lossy().into_owned()),
-            None => None,
-        };
-        if let Some(target) = target.filter(|target| target != TARGET) {
-            return Err(
-                Error::usage(format!("programs for {target} cannot be recorded"))
-                    .note(format!("Deadheat supports {TARGET} only.")),
-            );
-        }
-    }
-    Ok(())
 }
 
 /// Cargo does not know what its compiler adds: what another version of Deadheat has built is
@@ -238,17 +228,16 @@ mod tests {
             words("--locked --config=x")
         );
         assert!(kept("test --target-dir t").is_empty());
-        assert_eq!(
-            target_dir(&words("test --target-dir t -- --target-dir u")),
-            Some("t".into())
-        );
     }
 
     #[test]
-    fn other_targets_are_refused() {
-        assert!(refuse(&words("test --target=wasm32-unknown-unknown")).is_err());
-        assert!(refuse(&words("test --target x86_64-unknown-linux-gnu")).is_ok());
-        assert!(refuse(&words("run -- --target x")).is_ok());
+    fn options_are_taken_off() {
+        let mut args = words("test --target-dir t --target=x --release -- --target y");
+        assert_eq!(take(&mut args, "--target"), Some("x".into()));
+        assert_eq!(take(&mut args, "--target-dir"), Some("t".into()));
+        assert_eq!(args, words("test --release -- --target y"));
+        assert_eq!(take(&mut args, "--target"), None);
+        assert_eq!(take(&mut words("test --target"), "--target"), None);
     }
 
     #[test]

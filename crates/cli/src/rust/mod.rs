@@ -20,6 +20,7 @@ use command_line::CommandLine;
 use plan::Parts;
 use standard::Standard;
 use toolchain::Toolchain;
+pub use toolchain::default_compiler;
 
 use crate::error::{Error, Result};
 use crate::runtime_files::RuntimeFiles;
@@ -31,8 +32,7 @@ pub const DOC_WRAPPER: &str = "deadheat-rustdoc";
 
 /// Becomes the compiler. `args` are those after `deadheat rustc`.
 pub fn run(args: Vec<OsString>) -> Result<Infallible> {
-    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    become_compiler(self::command(&compiler, &args)?)
+    become_compiler(self::command(&default_compiler(), &args)?)
 }
 
 /// Becomes the compiler that cargo wants to call: `args` begin with it. What is built for the
@@ -64,13 +64,12 @@ pub fn run_wrapper(args: &[OsString]) -> Result<Infallible> {
 
 /// Becomes rustdoc. The examples that it compiles and runs are programs like any other.
 pub fn run_rustdoc(args: &[OsString]) -> Result<Infallible> {
-    let rustdoc = std::env::var_os(cargo::INNER_RUSTDOC).unwrap_or_else(|| "rustdoc".into());
+    let rustdoc = toolchain::set(cargo::INNER_RUSTDOC).unwrap_or_else(|| "rustdoc".into());
     let line = CommandLine::parse(args);
     let mut command = Command::new(rustdoc);
     command.args(args);
     if line.test && line.target.is_some() {
-        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        add(&mut command, &compiler, &line)?;
+        add(&mut command, &default_compiler(), &line)?;
     }
     become_compiler(command)
 }

@@ -9,6 +9,16 @@ use crate::error::{Error, Result};
 /// The only kind of machine that is supported.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// A variable of the environment; one that is empty is not set.
+pub fn set(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The compiler that is meant where none is named.
+pub fn default_compiler() -> OsString {
+    set("RUSTC").unwrap_or_else(|| "rustc".into())
+}
+
 /// A compiler, and the target it is asked to build for.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
