@@ -1,0 +1,16 @@
+//! Detectors of data races and potential deadlocks that read a trace once, from its first event to
+//! its last.
+//!
+//! Each method is one file, which opens with the paper that it follows and where it deviates.
+//! All take the same steps ([`Detector`]) and give the same [`Races`]. Nothing here reads files,
+//! solves, or knows functions and lines.
+
+mod clock;
+mod detector;
+mod races;
+mod shadow;
+
+pub use clock::{Epoch, VectorClock};
+pub use detector::Detector;
+pub use races::{Access, Found, Race, Races, Signature};
+pub use shadow::Shadow;
