@@ -3,7 +3,6 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
-mod binaries;
 mod cache;
 mod commands;
 mod compiler;
