@@ -6,6 +6,7 @@
 mod cache;
 mod commands;
 mod compiler;
+mod config;
 mod error;
 mod exit;
 mod input;
@@ -19,6 +20,7 @@ mod signals;
 mod store;
 mod symbols;
 mod terminal;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

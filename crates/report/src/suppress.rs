@@ -5,7 +5,7 @@
 //! looks at the innermost function only, `called_from_lib` at modules only. `thread`, `mutex` and
 //! `signal` speak of things that Deadheat does not report; they are read and match nothing.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::finding::{Finding, Frame, Kind};
 
@@ -20,7 +20,7 @@ struct Entry {
     what: What,
     pattern: Pattern,
     text: String,
-    used: Cell<u64>,
+    used: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Suppressions {
                 what,
                 pattern: Pattern::new(pattern.trim()),
                 text: line.to_owned(),
-                used: Cell::new(0),
+                used: AtomicBool::new(false),
             });
         }
         Ok(())
@@ -90,7 +90,7 @@ impl Suppressions {
     pub fn match_finding(&self, finding: &Finding) -> bool {
         let entry = self.entries.iter().find(|entry| entry.matches(finding));
         if let Some(entry) = entry {
-            entry.used.set(entry.used.get() + 1);
+            entry.used.store(true, Ordering::Relaxed);
         }
         entry.is_some()
     }
@@ -100,7 +100,7 @@ impl Suppressions {
         let unused = self
             .entries
             .iter()
-            .filter(|entry| entry.used.get() == 0 && entry.what != What::Nothing);
+            .filter(|entry| !entry.used.load(Ordering::Relaxed) && entry.what != What::Nothing);
         unused.map(|entry| &*entry.text)
     }
 }
