@@ -8,11 +8,17 @@
 mod benign;
 mod clock;
 mod detector;
+mod locks;
+mod locksets;
+mod messages;
 mod races;
 mod shadow;
 
 pub use benign::{Benign, Hint};
 pub use clock::{Epoch, VectorClock};
 pub use detector::Detector;
+pub use locks::{Change, Held, HeldLocks};
+pub use locksets::{LocksetId, Locksets};
+pub use messages::{Clock, Messages};
 pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
