@@ -261,7 +261,7 @@ impl Access {
     }
 }
 
-/// Eight hexadecimal digits: FNV-1a, which will not change.
+/// Eight hexadecimal digits: FNV-1a, mixed once more. It must not change: people write names down.
 fn short_hash(kind: Kind, signature: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let kind = match kind {
@@ -271,5 +271,6 @@ fn short_hash(kind: Kind, signature: &str) -> String {
     for byte in [kind].into_iter().chain(signature.bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
-    format!("{:08x}", (hash >> 32) as u32 ^ hash as u32)
+    let mixed = (hash ^ hash >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    format!("{:08x}", mixed >> 32)
 }
