@@ -3,6 +3,7 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
+mod analysis;
 mod cache;
 mod commands;
 mod compiler;

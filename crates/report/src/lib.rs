@@ -8,6 +8,7 @@ mod binaries;
 mod context;
 mod explain;
 mod finding;
+pub mod hint;
 pub mod json;
 mod names;
 mod suppress;

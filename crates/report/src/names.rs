@@ -72,7 +72,8 @@ impl Names {
             inlined: frame.inlined,
             foreign: is_foreign(frame),
         };
-        frames.iter().map(frame).collect()
+        let theirs = frames.iter().filter(|frame| !is_scaffold(frame));
+        theirs.map(frame).collect()
     }
 
     /// A path as seen from the current folder.
@@ -130,10 +131,19 @@ pub struct Global {
     pub declared: Option<String>,
 }
 
+/// Where the runtime's source is, as the debug information has it.
+const RUNTIME: &str = "deadheat/crates/runtime/";
+
+/// Whether a function stands below every thread and tells nothing.
+fn is_scaffold(frame: &deadheat_code::Frame) -> bool {
+    let file = frame.file.as_deref().unwrap_or_default();
+    file.starts_with(RUNTIME) || frame.function.as_deref() == Some("__libc_start_call_main")
+}
+
 /// Whether a function's source came with the compiler, or with Deadheat.
 pub fn is_foreign(frame: &deadheat_code::Frame) -> bool {
     let theirs = ["/rustc/", "/usr/include/", "/usr/lib/"];
-    let ours = ["deadheat/crates/runtime/", "deadheat/stdsync/"];
+    let ours = [RUNTIME, "deadheat/stdsync/"];
     let file = frame.file.as_deref().unwrap_or_default();
     theirs
         .iter()

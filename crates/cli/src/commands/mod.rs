@@ -5,6 +5,7 @@ mod cargo;
 mod check;
 mod compile;
 mod ls;
+mod predict;
 mod record;
 mod rm;
 mod schedule;
@@ -41,6 +42,7 @@ Examples:
   cargo deadheat test                       build and record the tests of a Rust crate
   deadheat watch -- ./prog args             report races as they happen
   deadheat record -- ./prog args            record a run
+  deadheat predict                          look for races in the latest recording
   deadheat trace stats                      what the latest recording holds
   deadheat COMMAND --help                   more about a command";
 
@@ -55,6 +57,7 @@ enum Command {
     Cargo(cargo::Args),
     Record(record::Args),
     Watch(watch::Args),
+    Predict(predict::Args),
     Ls(ls::Args),
     Rm(rm::Args),
     Trace(trace::Args),
@@ -73,6 +76,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Build(args) => args.run().map(ExitCode::from),
         Command::Record(args) => args.run(),
         Command::Watch(args) => args.run(),
+        Command::Predict(args) => args.run().map(ExitCode::from),
         Command::Ls(args) => args.run().map(ExitCode::from),
         Command::Rm(args) => args.run().map(ExitCode::from),
         Command::Trace(args) => args.run(),
