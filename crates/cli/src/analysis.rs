@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::input::{self, Input};
 use crate::progress::Watched;
+use crate::unseen::Unseen;
 
 /// Steps between two looks at a detector's memory.
 const STRIDE: u64 = 1 << 16;
@@ -104,6 +105,7 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
         return Ok(None);
     };
     let mut races = Races::new();
+    let mut unseen = Unseen::of(input.tables());
     let mut memory = 0;
     let (count, steps) = read(
         path,
@@ -111,7 +113,9 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
         "looking for races",
         config,
         |index, step, tables| {
-            detector.step(index, step, tables, &mut races);
+            if !unseen.is_unseen(&step.event) {
+                detector.step(index, step, tables, &mut races);
+            }
             if index.0.is_multiple_of(STRIDE) {
                 memory = memory.max(detector.memory());
             }

@@ -21,6 +21,7 @@ mod signals;
 mod store;
 mod symbols;
 mod terminal;
+mod unseen;
 mod watch;
 
 use std::ffi::{OsStr, OsString};
