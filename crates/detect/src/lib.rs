@@ -15,9 +15,12 @@ mod locks;
 mod locksets;
 mod messages;
 mod method;
+mod ownership;
+mod protection;
 mod races;
 mod shadow;
 mod shb;
+mod simple;
 
 pub use clock::{Epoch, VectorClock};
 pub use detector::Detector;
@@ -29,3 +32,4 @@ pub use method::{Method, Promise, UnknownMethod};
 pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
 pub use shb::Shb;
+pub use simple::Simple;

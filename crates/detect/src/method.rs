@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Detector, Hb, Shb};
+use crate::{Detector, Hb, Shb, Simple};
 
 /// A way to find races.
 ///
@@ -92,6 +92,7 @@ impl Method {
         match self {
             Method::Hb => Some(Box::new(Hb::new())),
             Method::Shb => Some(Box::new(Shb::new())),
+            Method::Lockset => Some(Box::new(Simple::new())),
             _ => None,
         }
     }
