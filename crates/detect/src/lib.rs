@@ -7,12 +7,16 @@
 
 mod accesses;
 mod blocks;
+mod channels;
 mod clock;
 mod detector;
 mod happens_before;
 mod hb;
+mod history_slots;
+mod hybrid;
 mod locks;
 mod locksets;
+mod marks;
 mod messages;
 mod method;
 mod ownership;
@@ -22,11 +26,14 @@ mod shadow;
 mod shb;
 mod simple;
 
+pub use channels::Channels;
 pub use clock::{Epoch, VectorClock};
 pub use detector::Detector;
 pub use hb::Hb;
+pub use hybrid::{Hybrid, HybridOptions};
 pub use locks::{Change, Held, HeldLocks};
 pub use locksets::{LocksetId, Locksets};
+pub use marks::{Mark, Marked};
 pub use messages::{Clock, Messages};
 pub use method::{Method, Promise, UnknownMethod};
 pub use races::{Access, Found, Race, Races, Signature};
