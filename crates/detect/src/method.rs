@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Detector, Hb, Shb};
+use crate::{Detector, Hb, Hybrid, HybridOptions, Shb, Simple};
 
 /// A way to find races.
 ///
@@ -92,6 +92,8 @@ impl Method {
         match self {
             Method::Hb => Some(Box::new(Hb::new())),
             Method::Shb => Some(Box::new(Shb::new())),
+            Method::Lockset => Some(Box::new(Simple::new())),
+            Method::Hybrid => Some(Box::new(Hybrid::new(HybridOptions::default()))),
             _ => None,
         }
     }
