@@ -7,10 +7,16 @@
 
 mod clock;
 mod detector;
+mod locks;
+mod locksets;
+mod messages;
 mod races;
 mod shadow;
 
 pub use clock::{Epoch, VectorClock};
 pub use detector::Detector;
+pub use locks::{Change, Held, HeldLocks};
+pub use locksets::{LocksetId, Locksets};
+pub use messages::{Clock, Messages};
 pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
