@@ -7,11 +7,13 @@
 
 mod clock;
 mod detector;
+mod frontier;
 mod locks;
 mod locksets;
 mod messages;
 mod races;
 mod shadow;
+mod wcp;
 
 pub use clock::{Epoch, VectorClock};
 pub use detector::Detector;
@@ -20,3 +22,4 @@ pub use locksets::{LocksetId, Locksets};
 pub use messages::{Clock, Messages};
 pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
+pub use wcp::Wcp;

@@ -1,0 +1,94 @@
+//! What is remembered about a cell of memory.
+
+use std::rc::Rc;
+
+use deadheat_trace::{LockId, ThreadId};
+use rustc_hash::FxHashMap;
+
+use super::section::Section;
+use crate::VectorClock;
+use crate::frontier::Frontier;
+
+/// The state of a cell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    /// The accesses that may race with later ones.
+    pub frontier: Frontier,
+    /// In which sections of which lock it was accessed.
+    uses: FxHashMap<LockId, Uses>,
+}
+
+/// The sections of one lock in which the cell was accessed, as far as they matter: the last ones.
+#[derive(Clone, Debug, Default)]
+struct Uses {
+    reads: Last,
+    writes: Last,
+    /// In sections for reading, the last of each thread; and whether it wrote.
+    shared: Vec<(Rc<Section>, bool)>,
+}
+
+/// The last two exclusive sections of different threads, the newest first.
+#[derive(Clone, Debug, Default)]
+struct Last([Option<Rc<Section>>; 2]);
+
+impl Last {
+    fn of_another(&self, thread: ThreadId) -> Option<&Rc<Section>> {
+        let mut last = self.0.iter().flatten();
+        last.find(|section| section.thread != thread)
+    }
+
+    fn push(&mut self, section: &Rc<Section>) {
+        let [newest, older] = &mut self.0;
+        if newest
+            .as_ref()
+            .is_none_or(|newest| newest.thread != section.thread)
+        {
+            *older = newest.take();
+        }
+        if newest
+            .as_ref()
+            .is_none_or(|newest| !Rc::ptr_eq(newest, section))
+        {
+            *newest = Some(Rc::clone(section));
+        }
+    }
+}
+
+impl Cell {
+    /// The cell is accessed in a section of a lock. The ends of earlier sections with an access that
+    /// conflicts lie before (rule a of the paper).
+    #[inline]
+    pub fn use_in(
+        &mut self,
+        lock: LockId,
+        section: &Rc<Section>,
+        writes: bool,
+        before: &mut VectorClock,
+    ) {
+        let uses = self.uses.entry(lock).or_default();
+        if let Some(earlier) = uses.writes.of_another(section.thread) {
+            earlier.add_end_to(before);
+        }
+        if writes && let Some(earlier) = uses.reads.of_another(section.thread) {
+            earlier.add_end_to(before);
+        }
+        if !section.shared {
+            for (earlier, wrote) in &uses.shared {
+                if earlier.thread != section.thread && (writes || *wrote) {
+                    earlier.add_end_to(before);
+                }
+            }
+        }
+        match (section.shared, writes) {
+            (false, true) => uses.writes.push(section),
+            (false, false) => uses.reads.push(section),
+            (true, _) => {
+                let same = |(last, wrote): &(Rc<Section>, bool)| {
+                    last.thread == section.thread && *wrote == writes
+                };
+                uses.shared.retain(|last| !same(last));
+                uses.shared.push((Rc::clone(section), writes));
+            }
+        }
+    }
+}
