@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use deadheat_trace::{LockId, ThreadId};
-use rustc_hash::FxHashMap;
 
 use super::section::Section;
 use crate::VectorClock;
@@ -14,8 +13,11 @@ use crate::frontier::Frontier;
 pub(super) struct Cell {
     /// The accesses that may race with later ones.
     pub frontier: Frontier,
-    /// In which sections of which lock it was accessed.
-    uses: FxHashMap<LockId, Uses>,
+    /// The locks that it was accessed under, sorted; each with the place of its uses.
+    locks: Vec<(LockId, u32)>,
+    uses: Vec<Uses>,
+    /// Where the lock was that was looked for last.
+    hint: u32,
 }
 
 /// The sections of one lock in which the cell was accessed, as far as they matter: the last ones.
@@ -24,8 +26,10 @@ struct Uses {
     reads: Last,
     writes: Last,
     /// In sections for reading, the last of each thread; and whether it wrote.
-    shared: Vec<(Rc<Section>, bool)>,
+    shared: Option<Box<Shared>>,
 }
+
+type Shared = Vec<(Rc<Section>, bool)>;
 
 /// The last two exclusive sections of different threads, the newest first.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +69,7 @@ impl Cell {
         writes: bool,
         before: &mut VectorClock,
     ) {
-        let uses = self.uses.entry(lock).or_default();
+        let uses = self.uses_of(lock);
         if let Some(earlier) = uses.writes.of_another(section.thread) {
             earlier.add_end_to(before);
         }
@@ -73,7 +77,7 @@ impl Cell {
             earlier.add_end_to(before);
         }
         if !section.shared {
-            for (earlier, wrote) in &uses.shared {
+            for (earlier, wrote) in uses.shared.iter().flat_map(|shared| shared.iter()) {
                 if earlier.thread != section.thread && (writes || *wrote) {
                     earlier.add_end_to(before);
                 }
@@ -86,9 +90,26 @@ impl Cell {
                 let same = |(last, wrote): &(Rc<Section>, bool)| {
                     last.thread == section.thread && *wrote == writes
                 };
-                uses.shared.retain(|last| !same(last));
-                uses.shared.push((Rc::clone(section), writes));
+                let shared = uses.shared.get_or_insert_default();
+                shared.retain(|last| !same(last));
+                shared.push((Rc::clone(section), writes));
             }
         }
+    }
+
+    #[inline]
+    fn uses_of(&mut self, lock: LockId) -> &mut Uses {
+        let hinted = self.locks.get(self.hint as usize);
+        if hinted.is_none_or(|(there, _)| *there != lock) {
+            let found = self.locks.binary_search_by_key(&lock, |(there, _)| *there);
+            let at = found.unwrap_or_else(|at| {
+                self.locks.insert(at, (lock, self.uses.len() as u32));
+                self.uses.push(Uses::default());
+                at
+            });
+            self.hint = at as u32;
+        }
+        let (_, place) = self.locks[self.hint as usize];
+        &mut self.uses[place as usize]
     }
 }
