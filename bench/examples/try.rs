@@ -16,6 +16,7 @@ fn main() {
     let trace = Generator::new(shape).collect_trace().unwrap();
     let mut detector: Box<dyn Detector> = match args[1].as_str() {
         "wcp" => Box::new(Wcp::new()),
+        "syncp" => Box::new(SyncP::new()),
         _ => panic!(),
     };
     let mut races = Races::new();

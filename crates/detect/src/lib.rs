@@ -13,6 +13,7 @@ mod locksets;
 mod messages;
 mod races;
 mod shadow;
+mod syncp;
 mod wcp;
 
 pub use clock::{Epoch, VectorClock};
@@ -22,4 +23,5 @@ pub use locksets::{LocksetId, Locksets};
 pub use messages::{Clock, Messages};
 pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
+pub use syncp::SyncP;
 pub use wcp::Wcp;

@@ -305,8 +305,9 @@ impl<C: Clock> Messages<C> {
         }
     }
 
+    /// A thread has its clock from now on, if it is not known yet.
     #[inline]
-    fn know(&mut self, thread: ThreadId) {
+    pub fn know(&mut self, thread: ThreadId) {
         if thread.index() >= self.clocks.len() {
             self.appear(thread);
         }
