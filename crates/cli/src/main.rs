@@ -3,10 +3,11 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
-mod binaries;
+mod analysis;
 mod cache;
 mod commands;
 mod compiler;
+mod config;
 mod error;
 mod exit;
 mod input;
@@ -20,6 +21,7 @@ mod signals;
 mod store;
 mod symbols;
 mod terminal;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

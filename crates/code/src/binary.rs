@@ -9,6 +9,7 @@ use object::{Architecture, Object, ObjectKind};
 
 use crate::Error;
 use crate::frames::{Frame, Frames};
+use crate::variables::{Variable, Variables};
 
 /// An ELF file for x86-64, mapped into memory.
 ///
@@ -19,6 +20,7 @@ pub struct Binary {
     data: Mmap,
     build_id: Vec<u8>,
     frames: OnceLock<Box<Mutex<Frames>>>,
+    variables: OnceLock<Box<Variables>>,
 }
 
 impl Binary {
@@ -60,6 +62,7 @@ impl Binary {
             data,
             build_id,
             frames: OnceLock::new(),
+            variables: OnceLock::new(),
         })
     }
 
@@ -89,6 +92,12 @@ impl Binary {
             .get_or_init(|| Box::new(Mutex::new(Frames::of(self))));
         let mut frames = frames.lock().unwrap_or_else(PoisonError::into_inner);
         frames.at(address)
+    }
+
+    /// The global variable that an address lies in, if it is known.
+    pub fn variable(&self, address: u64) -> Option<Variable> {
+        let variables = self.variables.get_or_init(|| Box::new(Variables::of(self)));
+        variables.at(address)
     }
 }
 

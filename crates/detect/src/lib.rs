@@ -5,23 +5,37 @@
 //! All take the same steps ([`Detector`]) and give the same [`Races`]. Nothing here reads files,
 //! solves, or knows functions and lines.
 
+mod accesses;
+mod benign;
+mod blocks;
+mod causal;
 mod clock;
+mod cp;
 mod detector;
-mod frontier;
+mod happens_before;
+mod hb;
+mod lock_words;
 mod locks;
 mod locksets;
 mod messages;
+mod method;
 mod races;
 mod shadow;
+mod shb;
 mod syncp;
 mod wcp;
 
+pub use benign::{Benign, Hint};
 pub use clock::{Epoch, VectorClock};
+pub use cp::Cp;
 pub use detector::Detector;
+pub use hb::Hb;
 pub use locks::{Change, Held, HeldLocks};
 pub use locksets::{LocksetId, Locksets};
 pub use messages::{Clock, Messages};
+pub use method::{Method, Promise, UnknownMethod};
 pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
+pub use shb::Shb;
 pub use syncp::SyncP;
 pub use wcp::Wcp;

@@ -79,6 +79,31 @@ impl<T: Default + Clone> Shadow<T> {
         }
     }
 
+    /// Calls `visit` for the state of every cell of `size` bytes at `addr` that was accessed before;
+    /// cells are split at the ends.
+    pub fn revisit(&mut self, addr: Addr, size: u64, mut visit: impl FnMut(&mut T)) {
+        let (mut at, end) = (addr.0, addr.0.saturating_add(size));
+        while at < end {
+            let Some(&page) = self.pages.get(&(at >> PAGE_SHIFT)) else {
+                at = ((at >> PAGE_SHIFT) + 1) << PAGE_SHIFT;
+                continue;
+            };
+            let word = at & !7;
+            let here = end.min(word.saturating_add(8));
+            let slot = (word >> 3) as usize % WORDS;
+            let known = self.known_bytes(page, slot) & mask_of(at - word, here - word);
+            if known != 0 {
+                self.visit_split(page, slot, known, &mut visit);
+            }
+            at = here;
+        }
+    }
+
+    /// The states of all cells.
+    pub fn states(&self) -> impl Iterator<Item = &T> {
+        self.cells.iter().map(|cell| &cell.state)
+    }
+
     /// How many cells there are.
     pub fn cells(&self) -> usize {
         self.cells.len()
@@ -132,6 +157,16 @@ impl<T: Default + Clone> Shadow<T> {
             visit(&mut state);
             self.push(page, slot, rest, state);
         }
+    }
+
+    fn known_bytes(&self, page: u32, slot: usize) -> u8 {
+        let (mut known, mut at) = (0, self.words[page as usize][slot]);
+        while at != NONE {
+            let cell = &self.cells[at as usize];
+            known |= cell.mask;
+            at = cell.next;
+        }
+        known
     }
 
     fn forget_word(&mut self, page: u32, word: u64, mask: u8, visit: &mut impl FnMut(&mut T)) {
@@ -236,6 +271,23 @@ mod tests {
                 prop_assert_eq!(distinct(seen), distinct(expected));
             }
         }
+    }
+
+    #[test]
+    fn only_known_cells_are_visited_again() {
+        let mut shadow: Shadow<u8> = Shadow::new();
+        shadow.access(Addr(64), 4, |state| *state = 1);
+        shadow.access(Addr(80), 8, |state| *state = 2);
+        let mut seen = Vec::new();
+        shadow.revisit(Addr(66), 18, |state| {
+            seen.push(*state);
+            *state = 3;
+        });
+        assert_eq!(seen, [1, 2]);
+        let mut after = Vec::new();
+        shadow.access(Addr(64), 24, |state| after.push(*state));
+        after.sort_unstable();
+        assert_eq!(after, [0, 0, 1, 2, 3, 3]);
     }
 
     #[test]

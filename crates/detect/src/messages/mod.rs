@@ -161,6 +161,14 @@ impl<C: Clock> Messages<C> {
         self.clocks[thread.index()].advance(thread);
     }
 
+    /// A thread comes after all that another one has done so far.
+    pub fn follow(&mut self, thread: ThreadId, other: ThreadId) {
+        let pair = [thread.index(), other.index()];
+        if let Ok([mine, theirs]) = self.clocks.get_disjoint_mut(pair) {
+            mine.join(theirs);
+        }
+    }
+
     /// How many threads have clocks.
     pub fn threads(&self) -> usize {
         self.clocks.len()

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use deadheat_trace::{Event, ThreadId};
+use deadheat_trace::{Event, Op, ThreadId};
 
 use super::cut::{Cut, Point};
 use super::numbered::Numbered;
@@ -136,7 +136,7 @@ impl Cell {
 impl Kind {
     fn of(event: &Event) -> Self {
         Kind {
-            writes: event.op().writes(),
+            writes: event.op().writes() || event.op() == Op::Free,
             atomic: event.op().is_atomic(),
         }
     }

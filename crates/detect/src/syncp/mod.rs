@@ -26,6 +26,8 @@
 //! - Sections in which a lock is held for reading exclude those for writing only.
 //! - Other synchronisation ([`Messages`]) is never reordered: a receiver needs all senders of the trace. That
 //!   is more than it needs, so races are missed but none is wrong. Atomic reads need their write like others.
+//! - What happens to the word that a lock is made of is the lock's business, and passed over.
+//! - Memory that other code has changed is read from nowhere.
 //! - A block that is given back counts as written; memory that is handed out is new.
 //! - Of the accesses of a thread to a cell, in different sections, that some thread has yet to come
 //!   after, only the last [`SyncP::HISTORY`] are kept: older ones are forgotten, and races with them missed.
@@ -41,12 +43,15 @@ mod sections;
 
 use std::rc::Rc;
 
-use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
+use deadheat_trace::{Addr, EventIndex, Op, Step, Tables, ThreadId};
+use smallvec::SmallVec;
 
 use self::cell::{Cell, Present, Scratch, Written};
 use self::cut::{Cut, Point};
 use self::sections::{Changed, Sections};
-use crate::{Access, Change, Clock, Detector, HeldLocks, Messages, Race, Races, Shadow};
+use crate::blocks::{self, Blocks};
+use crate::lock_words::LockWords;
+use crate::{Access, Change, Clock, Detector, Held, HeldLocks, Messages, Race, Races, Shadow};
 
 /// The detector. See the [module](self).
 pub struct SyncP {
@@ -56,6 +61,8 @@ pub struct SyncP {
     held: HeldLocks,
     sections: Sections,
     cells: Shadow<Cell>,
+    blocks: Blocks,
+    words: LockWords,
     /// What all running threads have in their cuts.
     passed: Cut,
     limit: u32,
@@ -87,7 +94,7 @@ impl SyncP {
     /// How many accesses of each thread and kind a cell remembers.
     pub const HISTORY: u32 = 256;
 
-    /// Nothing has happened.
+    /// At the start of a trace.
     pub fn new() -> Self {
         Self::with_history(Self::HISTORY)
     }
@@ -100,6 +107,8 @@ impl SyncP {
             held: HeldLocks::default(),
             sections: Sections::default(),
             cells: Shadow::new(),
+            blocks: Blocks::default(),
+            words: LockWords::default(),
             passed: Cut::default(),
             limit: limit.max(1),
             steps: 0,
@@ -110,16 +119,15 @@ impl SyncP {
         }
     }
 
-    fn access(&mut self, index: EventIndex, event: &Event, races: &mut Races) {
-        let thread = event.thread();
+    /// Holds an access against earlier ones, cell by cell: all of its memory, or if `known` is set those
+    /// cells that were accessed before.
+    fn access(&mut self, access: Access, addr: Addr, size: u64, known: bool, races: &mut Races) {
+        let event = &access.event;
+        let (thread, reads, writes) = (event.thread(), event.op().reads(), event.op().writes());
         let state = &mut self.threads[thread.index()];
         let cut = self.cuts.clock_mut(thread);
         cut.set(thread, state.point);
         let kept = state.kept.get_or_insert_with(|| Rc::new(cut.clone()));
-        let access = Access {
-            index,
-            event: *event,
-        };
         let present = Present {
             access,
             point: state.point,
@@ -129,36 +137,34 @@ impl SyncP {
             passed: &self.passed,
             limit: self.limit,
         };
-        let (reads, writes) = (event.op().reads(), event.op().writes());
         let (racing, scratch) = (&mut self.racing, &mut self.scratch);
-        let after = state.point.next();
         // What the access reads counts for what comes after it.
-        let mut needs: Vec<Written> = Vec::new();
-        self.cells.access(event.addr(), event.size(), |cell| {
+        let mut needs: SmallVec<[Written; 1]> = SmallVec::new();
+        let visit = |cell: &mut Cell| {
             cell.find(&present, scratch, |first| racing.push(*first));
             cell.add(&present);
             if reads
                 && let Some(written) = &cell.written
-                && written.thread != thread
                 && present.cut.get(written.thread) < written.point
+                && written.thread != thread
             {
                 needs.push(written.clone());
             }
             if writes {
                 cell.written = Some(Written {
                     thread,
-                    point: after,
+                    point: present.point.next(),
                     cut: Rc::clone(kept),
                 });
             }
-        });
+        };
+        match known {
+            false => self.cells.access(addr, size, visit),
+            true => self.cells.revisit(addr, size, visit),
+        }
         for written in needs {
-            let Written {
-                thread,
-                point,
-                cut: needed,
-            } = written;
-            self.changed.add(cut, &needed, thread, point);
+            let changed = &mut self.changed;
+            changed.add(cut, &written.cut, written.thread, written.point);
         }
         self.close(thread);
         self.report(access, races);
@@ -184,32 +190,47 @@ impl SyncP {
         }
     }
 
-    fn synchronise(&mut self, index: EventIndex, step: &Step) {
-        let event = &step.event;
-        let thread = event.thread();
-        let state = &mut self.threads[thread.index()];
-        match self.held.step(index, event) {
+    fn synchronise(&mut self, index: EventIndex, step: &Step, tables: &Tables) {
+        let thread = step.event.thread();
+        match self.held.step(index, &step.event) {
             Change::None => {
+                let state = &mut self.threads[thread.index()];
                 state.point = state.point.next();
                 self.exchange(step);
             }
-            Change::Taken(held) => {
-                state.point = state.point.next_change();
-                let (lock, shared) = (held.lock, held.shared);
-                self.sections.begin(thread, lock, shared, state.point);
-                let cut = self.cuts.clock_mut(thread);
-                cut.set(thread, state.point);
-                self.sections.end_open(lock, shared, cut, &mut self.changed);
-                self.close(thread);
-            }
-            Change::Given(held) => {
-                state.point = state.point.next_change();
-                let cut = self.cuts.clock_mut(thread);
-                let kept = state.kept.get_or_insert_with(|| Rc::new(cut.clone()));
-                let (lock, shared, kept) = (held.lock, held.shared, Rc::clone(kept));
-                self.sections.end(thread, lock, shared, kept, state.point);
-            }
+            Change::Taken(held) => self.begin(thread, held, tables),
+            Change::Given(held) => self.end(thread, held),
         }
+    }
+
+    fn begin(&mut self, thread: ThreadId, held: Held, tables: &Tables) {
+        let Held { lock, shared, .. } = held;
+        if let Some(word) = self.words.add(lock, tables) {
+            self.cuts.ignore_atomics_at(word);
+        }
+        let state = &mut self.threads[thread.index()];
+        state.point = state.point.next_change();
+        let point = state.point;
+        // Whoever ended without giving the lock back has nothing more to do.
+        if let Some(left) = self.sections.begin(thread, lock, shared, point) {
+            let theirs = self.threads[left.index()].point;
+            self.cuts.clock_mut(left).set(left, theirs);
+            self.cuts.follow(thread, left);
+            (0..self.cuts.threads()).for_each(|all| self.changed.mark(ThreadId(all as u32)));
+        }
+        let cut = self.cuts.clock_mut(thread);
+        cut.set(thread, point);
+        self.sections.end_open(lock, shared, cut, &mut self.changed);
+        self.close(thread);
+    }
+
+    fn end(&mut self, thread: ThreadId, held: Held) {
+        let state = &mut self.threads[thread.index()];
+        state.point = state.point.next_change();
+        let cut = self.cuts.clock_mut(thread);
+        let kept = state.kept.get_or_insert_with(|| Rc::new(cut.clone()));
+        let (lock, shared, kept) = (held.lock, held.shared, Rc::clone(kept));
+        self.sections.end(thread, lock, shared, kept, state.point);
     }
 
     /// Messages are sent and received.
@@ -250,6 +271,19 @@ impl SyncP {
         self.close(thread);
     }
 
+    fn memory_event(&mut self, access: Access, step: &Step, races: &mut Races) {
+        match self.blocks.step(step) {
+            Some(blocks::Change::New(addr, size)) => {
+                self.cells.forget(addr, size, |_| {});
+                self.words.forget(addr, size);
+            }
+            Some(blocks::Change::Gone(addr, size)) => {
+                self.access(access, addr, size, true, races);
+            }
+            None => {}
+        }
+    }
+
     fn trim(&mut self) {
         for (thread, state) in self.threads.iter().enumerate() {
             let thread = ThreadId(thread as u32);
@@ -264,30 +298,39 @@ impl SyncP {
 }
 
 impl Detector for SyncP {
-    fn step(&mut self, index: EventIndex, step: &Step, _: &Tables, races: &mut Races) {
-        let event = &step.event;
+    fn step(&mut self, index: EventIndex, step: &Step, tables: &Tables, races: &mut Races) {
+        let event = step.event;
         let (thread, op) = (event.thread(), event.op());
         if thread.index() >= self.threads.len()
             || self.threads[thread.index()].point == Point::default()
         {
             self.appear(thread);
         }
-        if op.is_access() {
-            self.access(index, event, races);
-        }
+        let access = Access { index, event };
         match op {
-            Op::Read | Op::Write | Op::ExternalWrite => {
+            Op::Read | Op::Write => {
+                self.access(access, event.addr(), event.size(), false, races);
                 let state = &mut self.threads[thread.index()];
                 state.point = state.point.next();
             }
+            Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw => {
+                if !self.words.has(event.addr()) {
+                    self.access(access, event.addr(), event.size(), false, races);
+                }
+                self.synchronise(index, step, tables);
+            }
+            Op::ExternalWrite => {
+                let (addr, size) = (event.addr(), event.size());
+                self.cells.access(addr, size, |cell| cell.written = None);
+            }
             Op::Enter | Op::Leave | Op::Branch => {}
-            _ => self.synchronise(index, step),
+            Op::Alloc | Op::Free => {
+                self.memory_event(access, step, races);
+                self.synchronise(index, step, tables);
+            }
+            _ => self.synchronise(index, step, tables),
         }
         match op {
-            Op::Alloc => {
-                let size = step.written().unwrap_or(0);
-                self.cells.forget(event.addr(), size, |_| {});
-            }
             Op::Fork => self
                 .threads
                 .resize_with(self.cuts.threads(), Thread::default),
@@ -306,6 +349,11 @@ impl Detector for SyncP {
     }
 
     fn memory(&self) -> usize {
-        self.cuts.memory() + self.sections.memory() + self.cells.memory()
+        let cells: usize = self.cells.states().map(Cell::memory).sum();
+        self.cuts.memory()
+            + self.sections.memory()
+            + self.cells.memory()
+            + cells
+            + self.blocks.memory()
     }
 }

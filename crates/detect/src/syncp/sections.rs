@@ -50,6 +50,8 @@ struct End {
 #[derive(Debug, Default)]
 struct Lock {
     sections: u32,
+    /// Who holds it, not for reading.
+    owner: Option<ThreadId>,
     exclusive: Vec<Vec<Taken>>,
     shared: Vec<Vec<Taken>>,
 }
@@ -76,8 +78,15 @@ struct Marks {
 }
 
 impl Sections {
-    /// A thread takes a lock; `point` is that after it.
-    pub fn begin(&mut self, thread: ThreadId, lock: LockId, shared: bool, point: Point) {
+    /// A thread takes a lock; `point` is that after it. If another thread never gave the lock back, which it
+    /// held not just for reading, that thread.
+    pub fn begin(
+        &mut self,
+        thread: ThreadId,
+        lock: LockId,
+        shared: bool,
+        point: Point,
+    ) -> Option<ThreadId> {
         let state = grown(&mut self.locks, lock.index());
         let taken = Taken {
             changes: point.changes(),
@@ -89,6 +98,10 @@ impl Sections {
             true => &mut state.shared,
         };
         grown(by_thread, thread.index()).push(taken);
+        let left = match shared {
+            false => state.owner.replace(thread),
+            true => state.owner.take(),
+        };
         let history = grown(&mut self.threads, thread.index());
         let mut open = history.now_open();
         open.push(history.sections.end());
@@ -99,6 +112,7 @@ impl Sections {
             shared,
             end: None,
         });
+        left
     }
 
     /// A thread gives a lock back; `point` is that after it, `cut` what must be in before it.
@@ -110,6 +124,9 @@ impl Sections {
         cut: Rc<Cut>,
         point: Point,
     ) {
+        if !shared && let Some(state) = self.locks.get_mut(lock.index()) {
+            state.owner = None;
+        }
         let history = grown(&mut self.threads, thread.index());
         let mut open = history.now_open();
         let sections = &mut history.sections;

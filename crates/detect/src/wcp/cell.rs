@@ -6,13 +6,15 @@ use deadheat_trace::{LockId, ThreadId};
 
 use super::section::Section;
 use crate::VectorClock;
-use crate::frontier::Frontier;
+use crate::accesses::Accesses;
 
 /// The state of a cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {
     /// The accesses that may race with later ones.
-    pub frontier: Frontier,
+    pub accesses: Accesses,
+    /// The last use, which need not be looked at again: thread, its segment, and whether it wrote.
+    last: (ThreadId, u32, bool),
     /// The locks that it was accessed under, sorted; each with the place of its uses.
     locks: Vec<(LockId, u32)>,
     uses: Vec<Uses>,
@@ -59,10 +61,30 @@ impl Last {
 }
 
 impl Cell {
-    /// The cell is accessed in a section of a lock. The ends of earlier sections with an access that
-    /// conflicts lie before (rule a of the paper).
+    /// The cell is accessed in some sections. The ends of earlier sections of these locks with an access
+    /// that conflicts lie before (rule a of the paper).
     #[inline]
     pub fn use_in(
+        &mut self,
+        sections: &[(LockId, Rc<Section>)],
+        segment: u32,
+        writes: bool,
+        before: &mut VectorClock,
+    ) {
+        let Some((_, first)) = sections.first() else {
+            return;
+        };
+        // No section is open in a thread's first segment: the default stands for no use.
+        let this = (first.thread, segment, writes);
+        if self.last != this {
+            self.last = this;
+            for (lock, section) in sections {
+                self.use_of(*lock, section, writes, before);
+            }
+        }
+    }
+
+    fn use_of(
         &mut self,
         lock: LockId,
         section: &Rc<Section>,
@@ -95,6 +117,12 @@ impl Cell {
                 shared.push((Rc::clone(section), writes));
             }
         }
+    }
+
+    /// How many bytes it holds outside itself.
+    pub fn memory(&self) -> usize {
+        self.locks.capacity() * size_of::<(LockId, u32)>()
+            + self.uses.capacity() * size_of::<Uses>()
     }
 
     #[inline]

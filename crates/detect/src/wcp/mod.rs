@@ -22,8 +22,8 @@
 //!   everything that happens before it: as if each message were written and read under a lock of its own.
 //!   Atomic accesses conflict like others in rule (a), and do not race with each other.
 //! - A block that is given back counts as written; memory that is handed out is new.
-//! - Of the accesses that race with a later one, those are told that no other of them covers
-//!   ([`frontier`](crate::frontier)).
+//! - What happens to the word that a lock is made of is the lock's business, and passed over.
+//! - An access is held against all earlier ones that can matter, as `hb` does (see `accesses.rs`).
 //!
 //! Memory grows with the variables, times the locks that each is accessed under, and with the sections
 //! of each lock whose beginning some thread does not have before it yet: in programs whose threads do not
@@ -32,64 +32,28 @@
 mod cell;
 mod section;
 
-use std::cell::OnceCell;
 use std::rc::Rc;
 
-use deadheat_trace::{Event, EventIndex, LockId, Op, Step, Tables, ThreadId};
+use deadheat_trace::{Addr, EventIndex, LockId, Op, Step, Tables, ThreadId};
 use smallvec::SmallVec;
 
 use self::cell::Cell;
-use self::section::{End, Section, Sections};
-use crate::frontier::Past;
-use crate::{
-    Access, Change, Clock, Detector, HeldLocks, Messages, Race, Races, Shadow, VectorClock,
-};
+use self::section::{Section, Sections};
+use crate::blocks::{self, Blocks};
+use crate::causal::{CausalClocks, LockClocks};
+use crate::lock_words::LockWords;
+use crate::{Access, Change, Detector, Held, HeldLocks, Messages, Race, Races, Shadow};
 
 /// The detector. See the [module](self).
 #[derive(Default)]
 pub struct Wcp {
-    messages: Messages<Clocks>,
+    messages: Messages<CausalClocks>,
     held: HeldLocks,
     threads: Vec<Thread>,
     locks: Vec<Lock>,
+    words: LockWords,
     cells: Shadow<Cell>,
-    racing: Vec<Past>,
-}
-
-/// What a thread has before it.
-#[derive(Clone, Debug, Default)]
-struct Clocks {
-    /// What happens before, with the thread's own time. (The paper's H.)
-    happens: VectorClock,
-    /// What lies before. (The paper's P; the thread's own entry says nothing.)
-    lies: VectorClock,
-}
-
-impl Clock for Clocks {
-    fn start(thread: ThreadId) -> Self {
-        Clocks {
-            happens: VectorClock::start(thread),
-            lies: VectorClock::new(),
-        }
-    }
-
-    fn join(&mut self, other: &Self) {
-        self.happens.join(&other.happens);
-        self.lies.join(&other.happens);
-    }
-
-    fn copy_from(&mut self, other: &Self) {
-        self.happens.copy_from(&other.happens);
-        self.lies.copy_from(&other.lies);
-    }
-
-    fn advance(&mut self, thread: ThreadId) {
-        self.happens.advance(thread);
-    }
-
-    fn memory(&self) -> usize {
-        self.happens.memory() + self.lies.memory()
-    }
+    blocks: Blocks,
 }
 
 #[derive(Default)]
@@ -104,41 +68,40 @@ struct Thread {
 #[derive(Default)]
 struct Lock {
     sections: Sections,
-    /// At the end of the last section for writing.
-    written: Clocks,
-    /// At the ends of sections for reading.
-    read: Clocks,
+    /// The section that excludes others and has not ended.
+    open: Option<Rc<Section>>,
+    clocks: LockClocks,
 }
 
 impl Detector for Wcp {
     fn step(&mut self, index: EventIndex, step: &Step, tables: &Tables, races: &mut Races) {
-        let event = &step.event;
+        let event = step.event;
         let (thread, op) = (event.thread(), event.op());
         let sent = self.messages.step(step);
         if self.messages.threads() > self.threads.len() {
             self.threads
                 .resize_with(self.messages.threads(), Thread::default);
         }
+        let access = Access { index, event };
         match op {
-            Op::Read | Op::Write => return self.access(index, event, races),
-            Op::Enter | Op::Leave | Op::Branch => return,
-            Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw | Op::ExternalWrite => {
-                self.access(index, event, races);
+            Op::Read | Op::Write => return self.access(access, races),
+            Op::Enter | Op::Leave | Op::Branch | Op::ExternalWrite => return,
+            Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw => {
+                if !self.words.has(event.addr()) {
+                    self.access(access, races);
+                }
             }
-            Op::Alloc => {
-                let size = step.written().unwrap_or(0);
-                self.cells.forget(event.addr(), size, |_| {});
-            }
+            Op::Alloc | Op::Free => self.memory_event(access, step, races),
             Op::End => self.threads[thread.index()].ended = true,
             Op::Join => {
                 if let Some(ended) = self.threads.get_mut(event.peer().index()) {
                     ended.ended = true;
                 }
             }
-            _ => match self.held.step(index, event) {
+            _ => match self.held.step(index, &event) {
                 Change::None => {}
-                Change::Taken(held) => self.begin(thread, held.lock, held.shared, tables),
-                Change::Given(held) => self.end(thread, held.lock, held.shared),
+                Change::Taken(held) => self.begin(thread, held, tables),
+                Change::Given(held) => self.end(thread, held),
             },
         }
         if sent {
@@ -148,44 +111,49 @@ impl Detector for Wcp {
     }
 
     fn memory(&self) -> usize {
-        let locks = self.locks.iter();
-        let lock = |lock: &Lock| {
-            size_of::<Lock>() + lock.sections.memory() + lock.written.memory() + lock.read.memory()
-        };
-        self.messages.memory() + self.cells.memory() + locks.map(lock).sum::<usize>()
+        let lock = |lock: &Lock| size_of::<Lock>() + lock.sections.memory() + lock.clocks.memory();
+        let cells: usize = self.cells.states().map(Cell::memory).sum();
+        self.messages.memory()
+            + self.locks.iter().map(lock).sum::<usize>()
+            + self.cells.memory()
+            + cells
+            + self.blocks.memory()
     }
 }
 
 impl Wcp {
-    /// Nothing has happened.
+    /// At the start of a trace.
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn begin(&mut self, thread: ThreadId, id: LockId, shared: bool, tables: &Tables) {
-        let _ = tables;
-        if id.index() >= self.locks.len() {
-            self.locks.resize_with(id.index() + 1, Lock::default);
+    fn begin(&mut self, thread: ThreadId, held: Held, tables: &Tables) {
+        if let Some(word) = self.words.add(held.lock, tables) {
+            self.messages.ignore_atomics_at(word);
         }
-        let lock = &mut self.locks[id.index()];
+        let (at, shared) = (held.lock.index(), held.shared);
+        if at >= self.locks.len() {
+            self.locks.resize_with(at + 1, Lock::default);
+        }
+        let lock = &mut self.locks[at];
+        if let Some(left) = lock.open.take() {
+            self.messages.follow(thread, left.thread);
+            left.close(&self.messages.clock(left.thread).happens);
+        }
         let clocks = self.messages.clock_mut(thread);
-        clocks.happens.join(&lock.written.happens);
-        clocks.lies.join(&lock.written.lies);
-        if !shared {
-            clocks.happens.join(&lock.read.happens);
-            clocks.lies.join(&lock.read.lies);
-        }
-        let section = Rc::new(Section {
-            thread,
-            begin: clocks.happens.get(thread),
-            shared,
-            end: OnceCell::new(),
-        });
+        lock.clocks.take(shared, clocks);
+        let begin = clocks.happens.get(thread);
+        let section = Rc::new(Section::new(thread, begin, shared));
         lock.sections.push(Rc::clone(&section));
-        self.threads[thread.index()].sections.push((id, section));
+        lock.open = (!shared).then(|| Rc::clone(&section));
+        let sections = &mut self.threads[thread.index()].sections;
+        sections.push((held.lock, section));
     }
 
-    fn end(&mut self, thread: ThreadId, id: LockId, shared: bool) {
+    fn end(&mut self, thread: ThreadId, held: Held) {
+        let Held {
+            lock: id, shared, ..
+        } = held;
         let sections = &mut self.threads[thread.index()].sections;
         let this =
             |(lock, section): &(LockId, Rc<Section>)| *lock == id && section.shared == shared;
@@ -196,21 +164,13 @@ impl Wcp {
         let lock = &mut self.locks[id.index()];
         let clocks = self.messages.clock_mut(thread);
         lock.sections.add_earlier(thread, shared, &mut clocks.lies);
-        let end = End {
-            time: clocks.happens.get(thread),
-            clock: clocks.happens.clone(),
-        };
-        // The section left the list of those that are open: it had no end.
-        let _ = section.end.set(end);
-        if shared {
-            lock.read.happens.join(&clocks.happens);
-            lock.read.lies.join(&clocks.lies);
-        } else {
-            lock.written.copy_from(clocks);
+        section.close(&clocks.happens);
+        lock.clocks.give(shared, clocks);
+        if !shared {
+            lock.open = None;
         }
         self.messages.advance(thread);
         let (messages, threads) = (&self.messages, &self.threads);
-        let lock = &mut self.locks[id.index()];
         lock.sections.trim(|whose, time| {
             threads.iter().enumerate().all(|(other, state)| {
                 let other = ThreadId(other as u32);
@@ -220,38 +180,59 @@ impl Wcp {
     }
 
     #[inline]
-    fn access(&mut self, index: EventIndex, event: &Event, races: &mut Races) {
-        let state = &self.threads[event.thread().index()];
-        let Clocks { happens, lies } = self.messages.clock_mut(event.thread());
-        let (segment, time) = (state.segment, happens.get(event.thread()));
-        let (access, writes) = (
-            Access {
-                index,
-                event: *event,
-            },
-            event.op().writes(),
-        );
-        let racing = &mut self.racing;
-        self.cells.access(event.addr(), event.size(), |cell| {
-            if cell.frontier.repeats(event, segment) {
-                return;
-            }
-            for (lock, section) in &state.sections {
-                cell.use_in(*lock, section, writes, lies);
-            }
-            let is_before = |thread, time| time <= lies.get(thread);
-            let race = |past: &Past| racing.push(*past);
-            cell.frontier.add(access, time, segment, is_before, race);
-        });
-        if !racing.is_empty() {
-            // What the access has before it is known only when all its cells were seen.
-            racing.retain(|past| past.time > lies.get(past.access.event.thread()));
-            racing.sort_unstable_by_key(|past| past.access.index);
-            racing.dedup_by_key(|past| past.access.index);
-            for past in racing.drain(..) {
-                let (first, second) = (past.access, access);
-                races.add(Race { first, second });
-            }
+    fn access(&mut self, access: Access, races: &mut Races) {
+        let event = &access.event;
+        let thread = event.thread();
+        let (addr, size, writes) = (event.addr(), event.size(), event.op().writes());
+        let clocks = self.messages.clock_mut(thread);
+        let state = &self.threads[thread.index()];
+        if !state.sections.is_empty() {
+            // All cells first: what one of them orders, it orders for the whole access.
+            self.cells.access(addr, size, |cell| {
+                cell.use_in(&state.sections, state.segment, writes, &mut clocks.lies);
+            });
         }
+        clocks.with_own_time(thread, |clock| {
+            self.cells.access(addr, size, |cell| {
+                let mut race = |first| {
+                    races.add(Race {
+                        first,
+                        second: access,
+                    })
+                };
+                cell.accesses.add(access, clock, &mut race);
+            });
+        });
+    }
+
+    fn memory_event(&mut self, access: Access, step: &Step, races: &mut Races) {
+        match self.blocks.step(step) {
+            Some(blocks::Change::New(addr, size)) => {
+                self.cells.forget(addr, size, |_| {});
+                self.words.forget(addr, size);
+            }
+            Some(blocks::Change::Gone(addr, size)) => self.give_back(access, addr, size, races),
+            None => {}
+        }
+    }
+
+    fn give_back(&mut self, access: Access, addr: Addr, size: u64, races: &mut Races) {
+        let thread = access.event.thread();
+        let clocks = self.messages.clock_mut(thread);
+        let state = &self.threads[thread.index()];
+        self.cells.revisit(addr, size, |cell| {
+            cell.use_in(&state.sections, state.segment, true, &mut clocks.lies);
+        });
+        clocks.with_own_time(thread, |clock| {
+            self.cells.revisit(addr, size, |cell| {
+                let mut race = |first| {
+                    races.add(Race {
+                        first,
+                        second: access,
+                    })
+                };
+                cell.accesses.add(access, clock, &mut race);
+            });
+        });
     }
 }

@@ -23,20 +23,30 @@ pub(super) struct Section {
     pub begin: u32,
     /// The lock is held for reading only.
     pub shared: bool,
-    /// What happens before its end, once it has one.
-    pub end: OnceCell<End>,
+    end: OnceCell<End>,
 }
 
 /// The end of a section.
 #[derive(Debug)]
-pub(super) struct End {
+struct End {
     /// The thread's time.
-    pub time: u32,
+    time: u32,
     /// What happens before it, itself included.
-    pub clock: VectorClock,
+    clock: VectorClock,
 }
 
 impl Section {
+    /// One that begins.
+    pub fn new(thread: ThreadId, begin: u32, shared: bool) -> Self {
+        let end = OnceCell::new();
+        Section {
+            thread,
+            begin,
+            shared,
+            end,
+        }
+    }
+
     /// Adds what happens before its end to what lies before.
     #[inline]
     pub fn add_end_to(&self, before: &mut VectorClock) {
@@ -45,6 +55,14 @@ impl Section {
         {
             before.join(&end.clock);
         }
+    }
+
+    /// It ends, with what happens before its end; if it has not ended already.
+    pub fn close(&self, happens: &VectorClock) {
+        let _ = self.end.set(End {
+            time: happens.get(self.thread),
+            clock: happens.clone(),
+        });
     }
 
     /// Whether its beginning lies before.

@@ -1,0 +1,165 @@
+//! The accesses to a cell that later ones must be held against.
+//!
+//! FastTrack (Flanagan and Freund, PLDI 2009) keeps the last write and the last read of a variable as
+//! epochs, and a vector of reads only while reads are concurrent. After the first race on a variable
+//! that is no longer exact: a write that races with an earlier one replaces it, and what
+//! races with the earlier one alone goes unseen. Here an access is dropped only when one that comes
+//! after it, by the order that is asked about, *stands for* it: whatever conflicts with the dropped one
+//! conflicts with the other, and if it is not ordered behind the dropped one then not behind the other
+//! either. So of every access it is known whether it races, races before it or not. While nothing is
+//! concurrent that is one write and one read, in place.
+//!
+//! Atomic accesses do not conflict with each other: an atomic write stands for no plain one.
+//! To give memory back is a write.
+
+use deadheat_trace::{Event, Op, ThreadId};
+
+use crate::{Access, VectorClock};
+
+/// An access and its thread's time at it. Time 0: none.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    access: Access,
+    time: u32,
+}
+
+/// What is kept of the accesses to a cell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Accesses {
+    /// A plain write and a plain read, while there is nothing else.
+    write: Latest,
+    read: Latest,
+    /// All that is kept, otherwise.
+    concurrent: Vec<Latest>,
+}
+
+impl Default for Latest {
+    fn default() -> Self {
+        Latest {
+            access: Access {
+                index: deadheat_trace::EventIndex(0),
+                event: Event::new(ThreadId(0), Op::Lost, 0, deadheat_trace::Pc::UNKNOWN),
+            },
+            time: 0,
+        }
+    }
+}
+
+/// What an access conflicts with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind {
+    writes: bool,
+    atomic: bool,
+}
+
+impl Kind {
+    fn of(event: &Event) -> Self {
+        let op = event.op();
+        Kind {
+            writes: op.writes() || op == Op::Free,
+            atomic: op.is_atomic(),
+        }
+    }
+
+    fn conflicts_with(self, other: Kind) -> bool {
+        (self.writes || other.writes) && !(self.atomic && other.atomic)
+    }
+
+    /// Whether everything that conflicts with the other conflicts with this one.
+    fn stands_for(self, other: Kind) -> bool {
+        let plain_write = self.writes && !self.atomic;
+        plain_write
+            || self == other
+            || other
+                == Kind {
+                    writes: false,
+                    atomic: true,
+                }
+    }
+}
+
+impl Latest {
+    fn thread(&self) -> ThreadId {
+        self.access.event.thread()
+    }
+
+    #[inline]
+    fn is_known(&self, clock: &VectorClock) -> bool {
+        self.time <= clock.get(self.thread())
+    }
+
+    #[inline]
+    fn is_at(&self, thread: ThreadId, time: u32) -> bool {
+        self.time == time && self.thread() == thread
+    }
+}
+
+impl Accesses {
+    /// One more access, by a thread that has this clock: calls `race` for each one that is kept,
+    /// conflicts with it and is not ordered before it.
+    #[inline]
+    pub fn add(&mut self, access: Access, clock: &VectorClock, race: &mut impl FnMut(Access)) {
+        let thread = access.event.thread();
+        let time = clock.get(thread);
+        let ordered =
+            self.concurrent.is_empty() && self.write.is_known(clock) && self.read.is_known(clock);
+        match access.event.op() {
+            Op::Read if ordered => {
+                if !self.read.is_at(thread, time) && !self.write.is_at(thread, time) {
+                    self.read = Latest { access, time };
+                }
+            }
+            Op::Write if ordered => {
+                self.read.time = 0;
+                if !self.write.is_at(thread, time) {
+                    self.write = Latest { access, time };
+                }
+            }
+            _ => self.add_concurrent(Latest { access, time }, clock, race),
+        }
+    }
+
+    #[inline(never)]
+    fn add_concurrent(&mut self, new: Latest, clock: &VectorClock, race: &mut impl FnMut(Access)) {
+        let mut kept = std::mem::take(&mut self.concurrent);
+        let alone = [self.write, self.read];
+        kept.extend(alone.into_iter().filter(|latest| latest.time != 0));
+        (self.write, self.read) = (Latest::default(), Latest::default());
+        let kind = Kind::of(&new.access.event);
+        let mut needed = true;
+        kept.retain(|old| {
+            let old_kind = Kind::of(&old.access.event);
+            let mine = old.thread() == new.thread();
+            let ordered = mine || old.is_known(clock);
+            if !ordered && kind.conflicts_with(old_kind) {
+                race(old.access);
+            }
+            if mine && old.time == new.time && old_kind.stands_for(kind) {
+                needed = false;
+                return true;
+            }
+            !(ordered && kind.stands_for(old_kind))
+        });
+        if needed {
+            kept.push(new);
+        }
+        self.keep(kept);
+    }
+
+    /// Keeps these, in place if they fit.
+    fn keep(&mut self, mut kept: Vec<Latest>) {
+        let (mut write, mut read) = (Latest::default(), Latest::default());
+        let fit = kept.iter().all(|latest| {
+            let kind = Kind::of(&latest.access.event);
+            let place = if kind.writes { &mut write } else { &mut read };
+            let free = place.time == 0;
+            *place = *latest;
+            free && !kind.atomic
+        });
+        if fit {
+            (self.write, self.read) = (write, read);
+            kept.clear();
+        }
+        self.concurrent = kept;
+    }
+}
