@@ -10,6 +10,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use deadheat_wire::{Op, Order, word};
 
 use super::{Mode, handler, mode, next_seq};
+use crate::intercept::condition;
 use crate::local::{Frame, Inside, Local, local};
 use crate::threads::{self, FILTER_ENTRIES};
 use crate::{serial, watch};
@@ -59,12 +60,15 @@ unsafe fn access_slow(kind: u64, addr: usize, pc: usize) {
     unsafe {
         match mode() {
             Mode::Serial => serial::access(kind, addr, pc),
-            Mode::Watch => range(
-                kind >= word::WRITE1,
-                addr,
-                1 << ((kind - word::READ1) % 5),
-                pc,
-            ),
+            Mode::Watch => {
+                condition::notice_cancelled_wait(pc);
+                range(
+                    kind >= word::WRITE1,
+                    addr,
+                    1 << ((kind - word::READ1) % 5),
+                    pc,
+                )
+            }
             _ if ready() => (*local()).cursor.packed_access(kind, addr, pc),
             _ => {}
         }
@@ -321,6 +325,7 @@ pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
 unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
     // SAFETY: as for `enter`.
     unsafe {
+        condition::notice_cancelled_wait(callee);
         if !threads::visible() {
             return;
         }

@@ -35,6 +35,7 @@ pub use watcher::{Watcher, access};
 
 use crate::local::{Inside, Local, local};
 use crate::record::event::Sync;
+use crate::record::{Mode, mode};
 use crate::{message, options, sys};
 
 /// Accesses checked by threads that have ended.
@@ -134,15 +135,50 @@ pub fn sync(sync: &Sync) {
             // SAFETY: the running thread's own state.
             let node = unsafe { context::node(local()) };
             let taken = context::context(pc, node, 0);
+            watcher.settle();
+            order::sync(watcher, sync);
+            touch_lock(watcher, object, pc);
             let write = sync.op == Op::Acquire;
             watcher.held = context::with_lock(watcher.held, object, write, taken);
-            order::sync(watcher, sync);
         }
         Op::Release | Op::ReadRelease => {
+            watcher.settle();
+            touch_lock(watcher, object, pc);
             watcher.held = context::without_lock(watcher.held, object);
             order::sync(watcher, sync);
         }
+        Op::End => {
+            // A robust lock that the thread still holds goes to whoever comes next.
+            for held in context::locks(watcher.held) {
+                let release = Sync::new(Op::Release, held.lock as usize, pc);
+                order::sync(watcher, &release);
+            }
+            order::sync(watcher, sync);
+        }
         _ => order::sync(watcher, sync),
+    }
+}
+
+/// Taking and giving back a lock reads it: whoever frees its memory must come after that.
+fn touch_lock(watcher: &mut Watcher, lock: usize, pc: usize) {
+    let context = context_at(watcher, pc);
+    watcher.access_range(lock, 1, false, true, context);
+}
+
+/// The running thread goes to sleep in the C library. If it wakes up in code of the program, and
+/// not where [`resume`] is called, it was cancelled.
+pub fn pause() {
+    // SAFETY: the thread's own state.
+    unsafe { (*local()).watcher = core::ptr::null_mut() };
+}
+
+/// It is awake again.
+pub fn resume() {
+    // SAFETY: the thread's own state and record.
+    unsafe {
+        if mode() == Mode::Watch {
+            (*local()).watcher = (*(*local()).thread).watcher;
+        }
     }
 }
 
