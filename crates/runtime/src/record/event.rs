@@ -40,16 +40,30 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
     // SAFETY: the thread's own state; with room in the cursor the filter is there too.
     unsafe {
         let local = local();
-        let watcher = (*local).watcher;
-        if !(*local).cursor.has_room() && watcher.is_null() {
+        if !(*local).cursor.has_room() {
+            return access_watched::<KIND, SHIFT>(addr, pc);
+        }
+        let filter = (*local).filter();
+        *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
+        (*local).cursor.packed_access(KIND, addr, pc);
+    }
+}
+
+/// The same in a thread that does not record, but may be watched.
+///
+/// # Safety
+/// As for `access`.
+#[inline(never)]
+unsafe fn access_watched<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+    // SAFETY: the thread's own state; with a watcher the filter is there too.
+    unsafe {
+        let local = local();
+        if (*local).watcher.is_null() {
             return access_slow(KIND, addr, pc);
         }
         let filter = (*local).filter();
         *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
-        if !watcher.is_null() {
-            return watch::access::<KIND, SHIFT>(watcher, addr, pc);
-        }
-        (*local).cursor.packed_access(KIND, addr, pc);
+        watch::access::<KIND, SHIFT>(local, addr, pc)
     }
 }
 

@@ -236,6 +236,108 @@ pub unsafe fn enter(
     racing
 }
 
+/// The same for a plain access, all cells at once and almost without branches.
+///
+/// # Safety
+/// As for `enter`; the processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub unsafe fn enter_at_once<const IS_WRITE: bool>(
+    cells: *const [AtomicU64; CELLS],
+    new: Cell,
+    clock: &[u32; super::slots::SLOTS],
+    luck: &mut u32,
+) -> Option<Cell> {
+    use core::arch::x86_64::*;
+    let all = |bits: u64| _mm256_set1_epi64x(bits as i64);
+    let zero = _mm256_setzero_si256();
+    let which = |equal: __m256i| _mm256_movemask_pd(_mm256_castsi256_pd(equal)) as u32;
+    let are_zero = |bits: __m256i| which(_mm256_cmpeq_epi64(bits, zero));
+    // SAFETY: as the caller says. Each cell is read whole, whatever others write meanwhile: the
+    // processor reads aligned words so.
+    let (cells, old) = unsafe { (&*cells, _mm256_load_si256(cells.cast())) };
+    let mine = all(new.0);
+    let differs = _mm256_xor_si256(old, mine);
+    let same_code = are_zero(_mm256_and_si256(differs, all(!MASK)));
+    let own = are_zero(_mm256_srli_epi64::<{ SLOT_SHIFT as i32 }>(differs));
+    let now = are_zero(_mm256_srli_epi64::<{ TIME_SHIFT as i32 }>(differs));
+    // What the new one has and the old one has not, and the other way around.
+    let lacks = _mm256_andnot_si256(old, mine);
+    let has_more = _mm256_andnot_si256(mine, old);
+    let contained = now & are_zero(_mm256_and_si256(lacks, all(MASK | WRITE)));
+    let plain = are_zero(_mm256_and_si256(old, all(ATOMIC)));
+    if contained & plain != 0 {
+        return None;
+    }
+    let covered = are_zero(_mm256_and_si256(has_more, all(MASK | WRITE)));
+    let meets = !are_zero(_mm256_and_si256(_mm256_and_si256(old, mine), all(MASK)));
+    let conflicts = if IS_WRITE {
+        0xF
+    } else {
+        !are_zero(_mm256_and_si256(old, all(WRITE)))
+    };
+    let empty = are_zero(old);
+    let mut racing = None;
+    let mut ordered = 0;
+    let mut open = meets & conflicts & !own & 0xF;
+    while open != 0 {
+        let at = open.trailing_zeros() as usize % CELLS;
+        open &= open - 1;
+        let cell = Cell(cells[at].load(Ordering::Relaxed));
+        if clock[slot_in_range(cell)] >= cell.time() {
+            ordered |= 1 << at;
+        } else if cell.meets(new) && cell.conflicts(new) {
+            racing = Some(cell);
+        }
+    }
+    let at = if same_code != 0 {
+        let cell = &cells[same_code.trailing_zeros() as usize % CELLS];
+        let now = cell.load(Ordering::Relaxed);
+        // Another thread may have taken it just now.
+        let still = (now ^ new.0) & !MASK == 0;
+        cell.store(if still { now | new.0 } else { new.0 }, Ordering::Relaxed);
+        return racing;
+    } else if own & covered != 0 {
+        own & covered
+    } else if ordered & covered != 0 {
+        ordered & covered
+    } else if empty != 0 {
+        empty
+    } else {
+        *luck = luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        1 << (*luck >> 30)
+    };
+    cells[at.trailing_zeros() as usize % CELLS].store(new.0, Ordering::Relaxed);
+    racing
+}
+
+/// Whether the processor can do that.
+pub fn is_wide() -> bool {
+    use core::arch::x86_64::{__cpuid, __cpuid_count};
+    let os = __cpuid(1).ecx;
+    const OSXSAVE_AND_AVX: u32 = 1 << 27 | 1 << 28;
+    if os & OSXSAVE_AND_AVX != OSXSAVE_AND_AVX {
+        return false;
+    }
+    // SAFETY: the system has enabled the instruction, as the bit just asked for says.
+    let saved = unsafe { xgetbv() };
+    saved & 6 == 6 && __cpuid_count(7, 0).ebx & 1 << 5 != 0
+}
+
+/// Which registers the system saves.
+///
+/// # Safety
+/// The processor has the instruction, and the system allows it.
+unsafe fn xgetbv() -> u32 {
+    let low: u32;
+    // SAFETY: as the caller says; it only reads.
+    unsafe {
+        core::arch::asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") _,
+            options(nomem, nostack, preserves_flags));
+    }
+    low
+}
+
 /// Whether one of the last accesses to the eight bytes around an address was atomic.
 pub fn has_atomic(addr: usize) -> bool {
     // SAFETY: every address of the program has cells.

@@ -7,7 +7,7 @@ use super::context::{self, Cache};
 use super::shadow::{self, Cell};
 use super::slots::{self, LAST_TIME, SLOTS};
 use super::{memory_limit, report};
-use crate::local::{Local, local};
+use crate::local::Local;
 
 /// A thread that is watched. Zeroed, it is one that is not.
 pub struct Watcher {
@@ -15,6 +15,8 @@ pub struct Watcher {
     epoch: u64,
     /// Something was released since the last access: the next one is later.
     released: bool,
+    /// The processor can look at all cells at once.
+    wide: bool,
     /// The thread has no slot: nothing that it does is checked.
     pub blind: bool,
     slot: usize,
@@ -53,6 +55,7 @@ impl Watcher {
         (self.has_seen, self.has_fenced) = (false, false);
         (self.held, self.thread, self.released) = (0, thread, false);
         self.luck = thread;
+        self.wide = shadow::is_wide();
         self.take_slot();
     }
 
@@ -139,38 +142,6 @@ impl Watcher {
         self.cache.context(pc, node, self.held)
     }
 
-    /// Checks an access and enters it.
-    ///
-    /// # Safety
-    /// As for `context`.
-    #[inline(always)]
-    pub unsafe fn access(
-        &mut self,
-        local: *const Local,
-        addr: usize,
-        size: usize,
-        write: bool,
-        pc: usize,
-    ) {
-        // SAFETY: as the caller says.
-        let context = unsafe { self.context(local, pc) };
-        if self.released {
-            self.next_epoch();
-        }
-        let offset = addr & 7;
-        if offset + size <= 8 {
-            let mask = (((1u32 << size) - 1) << offset) as u8;
-            let new = Cell::new(self.epoch, mask, write, false, context);
-            self.enter(addr, new, size);
-        } else {
-            self.access_range(addr, size, write, false, context);
-        }
-        self.checked += 1;
-        if self.checked.is_multiple_of(1 << 20) {
-            memory_limit::look();
-        }
-    }
-
     /// The part of an access that lies in eight bytes.
     #[inline(always)]
     fn enter(&mut self, addr: usize, new: Cell, size: usize) {
@@ -187,6 +158,15 @@ impl Watcher {
     fn found(&mut self, addr: usize, size: usize, old: Cell, new: Cell) {
         if !self.blind {
             report::race(self.thread, addr, size, old, new);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn now_and_then(&mut self) {
+        self.settle();
+        if self.checked.is_multiple_of(1 << 20) {
+            memory_limit::look();
         }
     }
 
@@ -227,13 +207,34 @@ const _: () = assert!(SLOTS == 1024, "ten bits in a cell");
 /// An access that the filter does not have, of `1 << SHIFT` bytes.
 ///
 /// # Safety
-/// Called by the program before its access; `watcher` is the running thread's.
+/// Called by the program before its access; `local` is the running thread's, which is watched.
 #[inline(always)]
-pub unsafe fn access<const KIND: u64, const SHIFT: u32>(
-    watcher: *mut Watcher,
-    addr: usize,
-    pc: usize,
-) {
+pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr: usize, pc: usize) {
     // SAFETY: as the caller says.
-    unsafe { (*watcher).access(local(), addr, 1 << SHIFT, KIND >= WRITE1, pc) };
+    unsafe {
+        let watcher = &mut *(*local).watcher;
+        let context = watcher.context(local, pc);
+        let (size, write) = (1 << SHIFT, KIND >= WRITE1);
+        watcher.checked += 1;
+        if watcher.released || watcher.checked.is_multiple_of(1 << 20) {
+            watcher.now_and_then();
+        }
+        let offset = addr & 7;
+        if offset + size > 8 {
+            return watcher.access_range(addr, size, write, false, context);
+        }
+        let mask = (((1u32 << size) - 1) << offset) as u8;
+        let new = Cell::new(watcher.epoch, mask, write, false, context);
+        if !watcher.wide {
+            return watcher.enter(addr, new, size);
+        }
+        let cells = shadow::cells(addr);
+        let racing = match write {
+            true => shadow::enter_at_once::<true>(cells, new, &watcher.clock, &mut watcher.luck),
+            false => shadow::enter_at_once::<false>(cells, new, &watcher.clock, &mut watcher.luck),
+        };
+        if let Some(old) = racing {
+            watcher.found(addr, size, old, new);
+        }
+    }
 }
