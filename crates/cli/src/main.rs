@@ -12,6 +12,7 @@ mod error;
 mod exit;
 mod input;
 mod launch;
+mod marks;
 mod program;
 mod progress;
 mod recorder;
