@@ -87,7 +87,10 @@ fn read(
 ) -> Result<(u64, Marked<Watched<Input>, marks::Finder>)> {
     let mut steps = marks::apply(Watched::new(input, what), config);
     let mut count = 0;
-    while let Some(step) = steps.next_step().map_err(|error| input::broken(path, &error))? {
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
         let index = steps.last_index().unwrap_or(EventIndex(count));
         visit(index, &step, steps.tables());
         count += 1;
@@ -105,14 +108,20 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
     let mut races = Races::new();
     let mut memory = 0;
     let mut unseen = Unseen::of(input.tables());
-    let (count, steps) = read(path, input, "looking for races", config, |index, step, tables| {
-        if !unseen.is_unseen(&step.event) {
-            detector.step(index, step, tables, &mut races);
-        }
-        if index.0.is_multiple_of(STRIDE) {
-            memory = memory.max(detector.memory());
-        }
-    })?;
+    let (count, steps) = read(
+        path,
+        input,
+        "looking for races",
+        config,
+        |index, step, tables| {
+            if !unseen.is_unseen(&step.event) {
+                detector.step(index, step, tables, &mut races);
+            }
+            if index.0.is_multiple_of(STRIDE) {
+                memory = memory.max(detector.memory());
+            }
+        },
+    )?;
     detector.finish(steps.tables(), &mut races);
     let run = Run {
         method,
@@ -139,7 +148,9 @@ fn detector(path: &Path, method: Method, config: &Config) -> Result<Box<dyn Dete
 }
 
 type Deadlock = ();
-fn cycles(_: &Path, _: &Config) -> Result<Vec<Deadlock>> { Ok(Vec::new()) }
+fn cycles(_: &Path, _: &Config) -> Result<Vec<Deadlock>> {
+    Ok(Vec::new())
+}
 /// A race with the methods that found it.
 struct Found {
     race: Race,
@@ -166,20 +177,21 @@ fn merged(runs: &[Run]) -> Vec<Found> {
     all
 }
 
-fn explain(
-    path: &Path,
-    runs: &[Run],
-    cycles: &[Deadlock],
-) -> Result<(Vec<Finding>, Vec<String>)> {
+fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<(Vec<Finding>, Vec<String>)> {
     let found = merged(runs);
     let races: Vec<Race> = found.iter().map(|found| found.race).collect();
-    let of_races = races.iter().flat_map(|race| [race.first.index, race.second.index]);
+    let of_races = races
+        .iter()
+        .flat_map(|race| [race.first.index, race.second.index]);
     let mut contexts = Contexts::of(of_races);
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
     let mut steps = Watched::new(input, "explaining");
     let mut index = 0;
-    while let Some(step) = steps.next_step().map_err(|error| input::broken(path, &error))? {
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
         contexts.step(EventIndex(index), &step);
         benign.step(EventIndex(index), &step);
         index += 1;
@@ -207,7 +219,8 @@ fn explain(
             add(&mut findings, finding);
         }
     }
-let _ = cycles;    findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
+    let _ = cycles;
+    findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
     Ok((findings, names.remarks()))
 }
 
