@@ -6,15 +6,19 @@
 //! solves, or knows functions and lines.
 
 mod accesses;
+mod benign;
 mod blocks;
+mod causal;
 mod channels;
 mod clock;
+mod cp;
 mod detector;
 mod happens_before;
 mod hb;
 mod history_slots;
 mod hybrid;
 mod lock_order;
+mod lock_words;
 mod locks;
 mod locksets;
 mod marks;
@@ -26,9 +30,13 @@ mod races;
 mod shadow;
 mod shb;
 mod simple;
+mod syncp;
+mod wcp;
 
+pub use benign::{Benign, Hint};
 pub use channels::Channels;
 pub use clock::{Epoch, VectorClock};
+pub use cp::Cp;
 pub use detector::Detector;
 pub use hb::Hb;
 pub use hybrid::{Hybrid, HybridOptions};
@@ -42,3 +50,5 @@ pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
 pub use shb::Shb;
 pub use simple::Simple;
+pub use syncp::SyncP;
+pub use wcp::Wcp;

@@ -99,6 +99,11 @@ impl<T: Default + Clone> Shadow<T> {
         }
     }
 
+    /// The states of all cells.
+    pub fn states(&self) -> impl Iterator<Item = &T> {
+        self.cells.iter().map(|cell| &cell.state)
+    }
+
     /// How many cells there are.
     pub fn cells(&self) -> usize {
         self.cells.len()

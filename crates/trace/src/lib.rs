@@ -27,6 +27,7 @@ mod tables;
 pub mod text;
 mod trace;
 pub mod verify;
+pub mod watch;
 mod write_error;
 
 pub use annotate::{Annotate, Function, Known};

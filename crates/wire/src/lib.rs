@@ -24,6 +24,7 @@ mod checksum;
 mod live;
 pub mod meta;
 mod op;
+pub mod watch;
 pub mod word;
 
 pub use block::{BlockHeader, BlockKind, FileHeader};

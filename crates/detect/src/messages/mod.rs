@@ -179,6 +179,14 @@ impl<C: Clock> Messages<C> {
         self.clocks[thread.index()].advance(thread);
     }
 
+    /// A thread comes after all that another one has done so far.
+    pub fn follow(&mut self, thread: ThreadId, other: ThreadId) {
+        let pair = [thread.index(), other.index()];
+        if let Ok([mine, theirs]) = self.clocks.get_disjoint_mut(pair) {
+            mine.join(theirs);
+        }
+    }
+
     /// How many threads have clocks.
     pub fn threads(&self) -> usize {
         self.clocks.len()
@@ -327,8 +335,9 @@ impl<C: Clock> Messages<C> {
         }
     }
 
+    /// A thread has its clock from now on, if it is not known yet.
     #[inline]
-    fn know(&mut self, thread: ThreadId) {
+    pub fn know(&mut self, thread: ThreadId) {
         if thread.index() >= self.clocks.len() {
             self.appear(thread);
         }
