@@ -28,7 +28,12 @@ fn main() {
     let time = start.elapsed().as_secs_f64();
     println!(
         "{}: {:.2}s {:.2} M/s, {} MB, races {} signatures {} places {}",
-        args[1], time, trace.steps.len() as f64 / time / 1e6, detector.memory() >> 20,
-        races.racy_events(), races.found().len(), races.racy_places()
+        args[1],
+        time,
+        trace.steps.len() as f64 / time / 1e6,
+        detector.memory() >> 20,
+        races.racy_events(),
+        races.found().len(),
+        races.racy_places()
     );
 }

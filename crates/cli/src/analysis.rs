@@ -7,15 +7,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use deadheat_detect::{Benign, Method, Race, Races, Signature};
-type Deadlock = ();
+use deadheat_detect::{
+    Benign, Channels, Detector, Hybrid, HybridOptions, Marked, Method, Race, Races, Signature,
+};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
 use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
 
 use crate::config::Config;
 use crate::error::Result;
 use crate::input::{self, Input};
+use crate::marks;
 use crate::progress::Watched;
+use crate::unseen::Unseen;
 
 /// Steps between two looks at a detector's memory.
 const STRIDE: u64 = 1 << 16;
@@ -64,7 +67,7 @@ pub fn of(path: &Path, methods: &[Method], deadlocks: bool, config: &Config) -> 
         true => cycles(path, config)?,
         false => Vec::new(),
     };
-    let (findings, remarks) = explain(path, &runs, &cycles, config)?;
+    let (findings, remarks) = explain(path, &runs, &cycles)?;
     Ok(Analysis {
         runs,
         left_out,
@@ -79,16 +82,14 @@ fn read(
     path: &Path,
     input: Input,
     what: &'static str,
-    _config: &Config,
+    config: &Config,
     mut visit: impl FnMut(EventIndex, &Step, &Tables),
-) -> Result<(u64, Watched<Input>)> {
-    let mut steps = Watched::new(input, what);
+) -> Result<(u64, Marked<Watched<Input>, marks::Finder>)> {
+    let mut steps = marks::apply(Watched::new(input, what), config);
     let mut count = 0;
-    while let Some(step) = steps
-        .next_step()
-        .map_err(|error| input::broken(path, &error))?
-    {
-        visit(EventIndex(count), &step, steps.tables());
+    while let Some(step) = steps.next_step().map_err(|error| input::broken(path, &error))? {
+        let index = steps.last_index().unwrap_or(EventIndex(count));
+        visit(index, &step, steps.tables());
         count += 1;
     }
     Ok((count, steps))
@@ -100,23 +101,18 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
     if method.needs_exact_order() && input.mode() == Mode::Parallel {
         return Ok(None);
     }
-    let Some(mut detector) = method.detector() else {
-        return Ok(None);
-    };
+    let mut detector = detector(path, method, config)?;
     let mut races = Races::new();
     let mut memory = 0;
-    let (count, steps) = read(
-        path,
-        input,
-        "looking for races",
-        config,
-        |index, step, tables| {
+    let mut unseen = Unseen::of(input.tables());
+    let (count, steps) = read(path, input, "looking for races", config, |index, step, tables| {
+        if !unseen.is_unseen(&step.event) {
             detector.step(index, step, tables, &mut races);
-            if index.0.is_multiple_of(STRIDE) {
-                memory = memory.max(detector.memory());
-            }
-        },
-    )?;
+        }
+        if index.0.is_multiple_of(STRIDE) {
+            memory = memory.max(detector.memory());
+        }
+    })?;
     detector.finish(steps.tables(), &mut races);
     let run = Run {
         method,
@@ -127,9 +123,23 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
     Ok(Some((run, count)))
 }
 
-fn cycles(_: &Path, _: &Config) -> Result<Vec<Deadlock>> {
-    Ok(Vec::new())
+/// A detector at the start of the trace. Hybrid knows the channels before: they may show late.
+fn detector(path: &Path, method: Method, config: &Config) -> Result<Box<dyn Detector>> {
+    if method != Method::Hybrid {
+        return Ok(method.detector());
+    }
+    let steps = Watched::new(input::open(path)?, "looking for channels");
+    let channels = Channels::find(&mut marks::apply(steps, config));
+    let channels = channels.map_err(|error| input::broken(path, &error))?;
+    Ok(Box::new(Hybrid::new(HybridOptions {
+        most_locks: channels.most_locks() as u32,
+        channels,
+        ..HybridOptions::default()
+    })))
 }
+
+type Deadlock = ();
+fn cycles(_: &Path, _: &Config) -> Result<Vec<Deadlock>> { Ok(Vec::new()) }
 /// A race with the methods that found it.
 struct Found {
     race: Race,
@@ -160,20 +170,20 @@ fn explain(
     path: &Path,
     runs: &[Run],
     cycles: &[Deadlock],
-    config: &Config,
 ) -> Result<(Vec<Finding>, Vec<String>)> {
     let found = merged(runs);
     let races: Vec<Race> = found.iter().map(|found| found.race).collect();
-    let of_races = races
-        .iter()
-        .flat_map(|race| [race.first.index, race.second.index]);
+    let of_races = races.iter().flat_map(|race| [race.first.index, race.second.index]);
     let mut contexts = Contexts::of(of_races);
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
-    let (_, steps) = read(path, input, "explaining", config, |index, step, _| {
-        contexts.step(index, step);
-        benign.step(index, step);
-    })?;
+    let mut steps = Watched::new(input, "explaining");
+    let mut index = 0;
+    while let Some(step) = steps.next_step().map_err(|error| input::broken(path, &error))? {
+        contexts.step(EventIndex(index), &step);
+        benign.step(EventIndex(index), &step);
+        index += 1;
+    }
     let tables = steps.tables();
     let names = Names::of(tables);
     let explain = Explain {
@@ -197,8 +207,7 @@ fn explain(
             add(&mut findings, finding);
         }
     }
-    let _ = cycles;
-    findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
+let _ = cycles;    findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
     Ok((findings, names.remarks()))
 }
 

@@ -12,6 +12,7 @@ mod error;
 mod exit;
 mod input;
 mod launch;
+mod marks;
 mod program;
 mod progress;
 mod recorder;
@@ -21,6 +22,7 @@ mod signals;
 mod store;
 mod symbols;
 mod terminal;
+mod unseen;
 mod watch;
 
 use std::ffi::{OsStr, OsString};

@@ -1,5 +1,6 @@
 //! Every program of `programs/`, built by the wrapper with each compiler and recorded in each
-//! mode: it behaves as its text says, and its trace is one. What belongs to a Cargo package is
+//! mode: it behaves as its text says, its trace is one, and the races that happens-before finds in it
+//! are those that the text marks. What belongs to a Cargo package is
 //! built by `cargo deadheat`.
 //!
 //! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`, or
@@ -15,6 +16,7 @@ use deadheat_trace::file::TraceFile;
 use deadheat_trace::verify::Severity;
 use deadheat_trace::{Step, Steps, verify};
 use libtest_mimic::{Arguments, Failed, Trial};
+use support::verdict::{Lines, agree};
 use support::{Sandbox, compilers};
 
 /// How a program is recorded.
@@ -120,6 +122,7 @@ impl Case {
             None => self.build(&here)?,
         }
         let first = self.record(&here, "trace.dht")?;
+        self.predicts(&here, "trace.dht")?;
         if !self.repeats() {
             return Ok(());
         }
@@ -223,6 +226,25 @@ impl Case {
         }
         self.steps(&trace, &path)
             .map_err(|problem| told(&output, &problem))
+    }
+
+    /// What happens-before finds in the trace is marked in the program's text.
+    fn predicts(&self, here: &Sandbox, name: &str) -> Result<(), String> {
+        let mut predict = here.deadheat(["predict", name, "--method", "hb", "--format", "json"]);
+        let output = predict.output().map_err(|error| error.to_string())?;
+        if !matches!(output.status.code(), Some(0 | 66)) {
+            return Err(told(&output, "predict failed"));
+        }
+        let lines = match self.level {
+            "-O0" => Lines::Exact,
+            _ => Lines::Near,
+        };
+        agree(
+            &self.oracle,
+            &String::from_utf8_lossy(&output.stdout),
+            lines,
+        )
+        .map(drop)
     }
 
     fn behaves(&self, output: &Output) -> Result<(), String> {

@@ -1,10 +1,10 @@
-//! Happens-before: messages, and the order of each lock's holders.
+//! Happens-before: messages, and the order of each lock's holders, of all locks or some.
 //!
 //! A lock that is taken follows all earlier releases of it, but two that hold it for reading do not
 //! order each other. A lock whose owner ended without giving it back (a robust mutex) follows the
 //! owner's end.
 
-use deadheat_trace::{LockId, Op, Step, SyncId, ThreadId};
+use deadheat_trace::{Addr, LockId, Op, Step, SyncId, ThreadId};
 
 use crate::{Messages, VectorClock};
 
@@ -29,11 +29,33 @@ impl HappensBefore {
     /// The next step. Whether its thread must [advance](HappensBefore::advance) behind it.
     #[inline]
     pub fn step(&mut self, step: &Step) -> bool {
+        self.step_with(step, |_| true)
+    }
+
+    /// The same; only the locks that `orders` says order their holders.
+    #[inline]
+    pub fn step_with(&mut self, step: &Step, orders: impl FnOnce(LockId) -> bool) -> bool {
         let sent = self.messages.step(step);
         match step.event.op() {
             Op::Read | Op::Write => sent,
+            _ if step.event.is_lock_op() && !orders(step.event.lock()) => sent,
             _ => self.locks(step) || sent,
         }
+    }
+
+    /// The first half of an atomic access: what it receives.
+    pub fn receive(&mut self, step: &Step) {
+        self.messages.receive(step);
+    }
+
+    /// The second half: whether its thread must advance.
+    pub fn send(&mut self, step: &Step) -> bool {
+        self.messages.send(step)
+    }
+
+    /// See [`Messages::ignore_atomics_at`].
+    pub fn ignore_atomics_at(&mut self, addr: Addr) {
+        self.messages.ignore_atomics_at(addr);
     }
 
     /// What a thread knows.

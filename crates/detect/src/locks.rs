@@ -1,6 +1,6 @@
 //! Which locks each thread holds.
 
-use deadheat_trace::{Event, EventIndex, LockId, Op, ThreadId};
+use deadheat_trace::{Event, EventIndex, LockId, Op, Pc, ThreadId};
 use smallvec::SmallVec;
 
 /// A lock in a thread's hands.
@@ -12,6 +12,8 @@ pub struct Held {
     pub shared: bool,
     /// Where it was taken (the first time, if it was taken again since).
     pub since: EventIndex,
+    /// The place in the program where that was.
+    pub pc: Pc,
     /// How often it must be given back.
     times: u32,
 }
@@ -94,6 +96,7 @@ impl HeldLocks {
             lock,
             shared,
             since: index,
+            pc: event.pc(),
             times: 1,
         };
         held.push(taken);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Cp, Detector, Hb, Shb, SyncP, Wcp};
+use crate::{Cp, Detector, Hb, Hybrid, HybridOptions, Shb, Simple, SyncP, Wcp};
 
 /// A way to find races.
 ///
@@ -87,15 +87,16 @@ impl Method {
         matches!(self, Method::Shb | Method::Syncp)
     }
 
-    /// A detector at the start of a trace, if this method has a streaming one.
-    pub fn detector(self) -> Option<Box<dyn Detector>> {
+    /// A detector at the start of a trace.
+    pub fn detector(self) -> Box<dyn Detector> {
         match self {
-            Method::Hb => Some(Box::new(Hb::new())),
-            Method::Shb => Some(Box::new(Shb::new())),
-            Method::Wcp => Some(Box::new(Wcp::new())),
-            Method::Cp => Some(Box::new(Cp::new())),
-            Method::Syncp => Some(Box::new(SyncP::new())),
-            _ => None,
+            Method::Hb => Box::new(Hb::new()),
+            Method::Shb => Box::new(Shb::new()),
+            Method::Wcp => Box::new(Wcp::new()),
+            Method::Cp => Box::new(Cp::new()),
+            Method::Syncp => Box::new(SyncP::new()),
+            Method::Lockset => Box::new(Simple::new()),
+            Method::Hybrid => Box::new(Hybrid::new(HybridOptions::default())),
         }
     }
 }

@@ -52,16 +52,42 @@ impl Shb {
         Self::default()
     }
 
-    #[inline]
-    fn access(&mut self, access: Access, races: &mut Races) {
-        let event = &access.event;
-        let (thread, op) = (event.thread(), event.op());
+    /// An atomic access receives, then reads, and only then sends: what it sends includes what it
+    /// read.
+    fn atomic(&mut self, access: Access, step: &Step, races: &mut Races) {
+        let (thread, op) = (access.event.thread(), access.event.op());
+        self.order.receive(step);
+        self.forget_known(thread);
         if op.reads() {
             self.read(access, races);
         }
+        let sent = self.order.send(step);
         if op.writes() {
             self.write(access, races, !op.reads());
+        }
+        if sent || op.writes() {
             self.order.advance(thread);
+        }
+    }
+
+    /// Anything but an access.
+    fn other(&mut self, access: Access, step: &Step, races: &mut Races) {
+        let event = &step.event;
+        let sent = self.order.step(step);
+        // It may have received.
+        self.forget_known(event.thread());
+        match event.op() {
+            Op::Fork => self.forget_known(event.peer()),
+            Op::Lost => self.known.clear(),
+            Op::Alloc | Op::Free => self.memory_event(access, step, races),
+            Op::ExternalWrite => {
+                let (addr, size) = (event.addr(), event.size());
+                self.shadow.access(addr, size, |cell| cell.written = None);
+            }
+            _ => {}
+        }
+        if sent {
+            self.order.advance(event.thread());
         }
     }
 
@@ -149,31 +175,19 @@ impl Detector for Shb {
     #[inline]
     fn step(&mut self, index: EventIndex, step: &Step, _tables: &Tables, races: &mut Races) {
         let event = step.event;
-        let (thread, op) = (event.thread(), event.op());
-        let sent = self.order.step(step);
-        if !matches!(op, Op::Read | Op::Write) {
-            // It may have received.
-            self.forget_known(thread);
-            match op {
-                Op::Fork => self.forget_known(event.peer()),
-                Op::Lost => self.known.clear(),
-                _ => {}
-            }
-        }
         let access = Access { index, event };
-        match op {
-            Op::Read | Op::Write | Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw => {
-                self.access(access, races);
+        match event.op() {
+            Op::Read => {
+                self.order.receive(step);
+                self.read(access, races);
             }
-            Op::ExternalWrite => {
-                let (addr, size) = (event.addr(), event.size());
-                self.shadow.access(addr, size, |cell| cell.written = None);
+            Op::Write => {
+                self.order.receive(step);
+                self.write(access, races, true);
+                self.order.advance(event.thread());
             }
-            Op::Alloc | Op::Free => self.memory_event(access, step, races),
-            _ => {}
-        }
-        if sent {
-            self.order.advance(thread);
+            op if op.is_atomic() => self.atomic(access, step, races),
+            _ => self.other(access, step, races),
         }
     }
 

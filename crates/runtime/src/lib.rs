@@ -2,7 +2,8 @@
 //!
 //! It implements the functions that `-fsanitize=thread` makes compilers call ([`hooks`]) and
 //! stands in for the C library's thread functions ([`intercept`]), and records what it sees
-//! ([`record`]): with all threads running free, or one at a time under a scheduler ([`serial`]).
+//! ([`record`]): with all threads running free, or one at a time under a scheduler ([`serial`]). Or
+//! it looks for races while the program runs ([`watch`]), and records nothing.
 //!
 //! Rules on every path that a program's thread takes through here: no allocation (memory comes
 //! from `mmap`, ahead of need), no lock that a thread can hold while it is descheduled for long,
@@ -27,6 +28,7 @@ mod record;
 mod serial;
 mod sys;
 mod threads;
+mod watch;
 
 /// Its presence marks a program as instrumented; its value is the format version that it writes.
 #[unsafe(no_mangle)]

@@ -9,6 +9,7 @@ use core::arch::{asm, global_asm};
 
 use crate::record::Cursor;
 use crate::threads::{FILTER_ENTRIES, Thread};
+use crate::watch::Watcher;
 
 global_asm!(
     ".pushsection .tbss,\"awT\",@nobits",
@@ -41,6 +42,8 @@ pub struct Local {
     pub deeper: usize,
     /// Who called the intercepted function; set by its trampoline.
     pub caller: usize,
+    /// What the thread is watched with; null if it is not.
+    pub watcher: *mut Watcher,
     /// The thread, once it is known.
     pub thread: *mut Thread,
     /// Above zero while the thread is inside the runtime: what it calls there is not its own.
@@ -51,6 +54,8 @@ pub struct Local {
     pub handler_frame: usize,
     /// The cursor that the outermost running handler has put aside.
     pub interrupted: [*mut u64; 2],
+    /// The same for what it is watched with.
+    pub interrupted_watcher: *mut Watcher,
     /// The condition and lock of a wait in the C library, to notice that it was cancelled.
     pub cancelled_wait: [usize; 2],
     /// The routine and control word of the `pthread_once` that is running.
@@ -92,8 +97,8 @@ pub struct Frame {
     pub sp: usize,
     /// The pc of the event before its entry, to take the entry back.
     pub last_pc: usize,
-    /// Room.
-    pub spare: usize,
+    /// The node of the call in the tree of calls (watching); 0 if it is not known yet.
+    pub node: usize,
 }
 
 /// This thread's state. The pointer is valid until the thread ends.

@@ -5,6 +5,8 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use deadheat_wire::watch;
+
 use crate::{memory, message, sys};
 
 /// An option: a number, or one of several words (then the number is the word's index).
@@ -56,8 +58,9 @@ macro_rules! options {
 }
 
 options! {
-    MODE = "mode", ["parallel", "serial"], 0,
-        "parallel: threads run free; serial: one at a time, in an exact order, with values";
+    MODE = "mode", ["parallel", "serial", "watch"], 0,
+        "parallel: threads run free; serial: one at a time, in an exact order, with values; watch: \
+         nothing is recorded, races are told as they happen";
     SEED = "seed", [], 0, "the seed of a serial recording's schedule";
     POLICY = "policy", ["random", "pct", "round-robin", "run-to-block"], 0,
         "who runs next in a serial recording";
@@ -74,8 +77,17 @@ options! {
     EPOCH = "epoch", [], 1_800_000_000, "serial: the date at the program's start, in seconds since 1970";
     RANDOM = "random", ["seeded", "real"], 0,
         "serial: whether the system's random numbers follow from the seed, or are the real ones";
+    DETECTOR = "detector", ["hb", "simple", "detailed"], 0, "watch: what races are found by";
+    ON_RACE = "on_race", ["continue", "wait"], 0,
+        "watch: whether the thread that finds a race goes on, or waits for the tool";
+    TOOL = "tool", [], 0, "watch: the process that answers those who wait";
+    MEMORY = "memory", [], 4096,
+        "watch: megabytes of the process above which old accesses are forgotten; 0: never";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
+
+/// [`MODE`]'s number for watching.
+pub const WATCH: u64 = 2;
 
 fn parse_number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
@@ -90,7 +102,8 @@ fn parse_number(text: &[u8]) -> Option<u64> {
 /// The longest path of a trace.
 pub const MAX_PATH: usize = 4096;
 
-/// Reads the options; the path of the trace to write (without a closing zero) if there is one.
+/// Reads the options; the path of the trace to write (without a closing zero) if there is one. When
+/// watching: of the report.
 pub fn read() -> Option<&'static [u8]> {
     let environment = environment();
     let variables = || environment.split(|byte| *byte == 0);
@@ -102,8 +115,16 @@ pub fn read() -> Option<&'static [u8]> {
     if HELP.get() == 1 {
         help();
     }
+    let name = if MODE.get() == WATCH {
+        watch::REPORT
+    } else {
+        "DEADHEAT_TRACE"
+    };
     variables()
-        .find_map(|variable| variable.strip_prefix(b"DEADHEAT_TRACE="))
+        .find_map(|variable| {
+            let value = variable.strip_prefix(name.as_bytes())?;
+            value.strip_prefix(b"=")
+        })
         .filter(|path| !path.is_empty() && path.len() < MAX_PATH - 16)
 }
 

@@ -8,7 +8,7 @@ use crate::hooks::trampoline;
 use crate::intercept::real;
 use crate::local::{Inside, local};
 use crate::record::{self, Mode, event, facts, mode};
-use crate::{serial, sys, threads};
+use crate::{serial, sys, threads, watch};
 
 trampoline! {
     "fork" => fork;
@@ -149,9 +149,11 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
         if (*local).handlers == 0 {
             (*local).handler_frame = &raw const local as usize;
             (*local).interrupted = [(*local).cursor.cur, (*local).cursor.end];
+            (*local).interrupted_watcher = (*local).watcher;
         }
         (*local).handlers += 1;
         (*local).cursor.clear();
+        (*local).watcher = core::ptr::null_mut();
         let handler: Handler =
             core::mem::transmute(HANDLERS[signal as usize].load(Ordering::Acquire));
         handler(signal, info, context);
@@ -244,6 +246,9 @@ unsafe extern "C" fn dlclose(library: *mut c_void) -> c_int {
 
 unsafe extern "C" fn munmap(address: usize, length: usize) -> c_int {
     serial::settle();
+    if mode() == Mode::Watch {
+        watch::unmapped(address, length);
+    }
     unsafe { real::munmap(address, length) }
 }
 

@@ -88,6 +88,22 @@ pub fn close(fd: i32) {
     call3(libc::SYS_close, fd as usize, 0, 0);
 }
 
+/// Moves a descriptor out of the range that programs count on; an error stays one.
+pub fn high(fd: isize) -> isize {
+    if fd < 0 {
+        return fd;
+    }
+    let moved = call(
+        libc::SYS_fcntl,
+        [fd as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0],
+    );
+    if moved < 0 {
+        return fd;
+    }
+    close(fd as i32);
+    moved
+}
+
 /// Removes a file; `path` ends with a zero byte.
 pub fn unlink(path: &[u8]) {
     debug_assert_eq!(path.last(), Some(&0));

@@ -12,7 +12,8 @@ use crate::local::{Frame, Inside, Local, NO_FILTER, local};
 use crate::record::{self, Mode, Stream, event, facts};
 use crate::serial::{self, Task};
 use crate::sys::{self, Spin};
-use crate::{intercept, memory, message};
+use crate::watch::{self, Watcher};
+use crate::{intercept, memory, message, options};
 
 /// Entries of a thread's filter; a power of two.
 pub const FILTER_ENTRIES: usize = 128 * 1024;
@@ -36,6 +37,11 @@ pub struct Thread {
     claims: AtomicU32,
     /// Its place in the scheduler (serial recording).
     pub task: Task,
+    /// What it is watched with; null while nothing was watched.
+    pub watcher: *mut Watcher,
+    /// Who created it, plus one, and the context in which.
+    parent: u32,
+    created: u32,
     filter: *mut u64,
     /// The last segment of the record's former life: the filter's entries are not younger.
     segment: u64,
@@ -76,11 +82,18 @@ pub fn register() -> *mut Thread {
             (*thread).filter = memory::pages(FILTER_ENTRIES);
             (*thread).frames = memory::pages(FRAMES);
             (*thread).stream = Stream::none();
+            if options::MODE.get() == options::WATCH {
+                (*thread).watcher = memory::pages(1);
+                if (*thread).watcher.is_null() {
+                    return core::ptr::null_mut();
+                }
+            }
             if (*thread).filter.is_null() || (*thread).frames.is_null() {
                 return core::ptr::null_mut();
             }
         }
         (*thread).id = id;
+        ((*thread).parent, (*thread).created) = (0, 0);
         (*thread).local = core::ptr::null_mut();
         (*thread).handle.store(0, Ordering::Relaxed);
         (*thread).tid.store(0, Ordering::Relaxed);
@@ -112,12 +125,68 @@ fn forget(thread: *mut Thread) {
                 *link = (*thread).next;
                 (*thread).next = FREE.load(Ordering::Relaxed);
                 FREE.store(thread, Ordering::Relaxed);
+                if record::mode() == Mode::Watch {
+                    watch::forget_thread((*thread).id);
+                }
                 break;
             }
             link = &raw mut (**link).next;
         }
     }
     LOCK.unlock();
+}
+
+impl Thread {
+    /// The running thread creates this one, in a context.
+    pub fn set_origin(&mut self, parent: u32, created: u32) {
+        (self.parent, self.created) = (parent + 1, created);
+    }
+
+    /// Who created it, and in which context.
+    pub fn origin(&self) -> (Option<u32>, u32) {
+        (self.parent.checked_sub(1), self.created)
+    }
+}
+
+/// The sum of a figure over all known threads.
+pub fn sum(figure: impl Fn(*mut Thread) -> u64) -> u64 {
+    let mut sum = 0;
+    find(|thread| {
+        sum += figure(thread);
+        false
+    });
+    sum
+}
+
+/// The thread whose stack an address is on, and that stack.
+pub fn whose_stack(addr: usize) -> Option<(u32, [usize; 2])> {
+    let mut answer = None;
+    find(|thread| {
+        // SAFETY: records in the list are in use; a watcher's pages stay.
+        unsafe {
+            if let Some(watcher) = (*thread).watcher.as_ref()
+                && (watcher.stack[0]..watcher.stack[1]).contains(&addr)
+            {
+                answer = Some(((*thread).id, watcher.stack));
+            }
+        }
+        answer.is_some()
+    });
+    answer
+}
+
+/// The process ends: no thread's accesses are looked at any more.
+pub fn stop_watching() {
+    find(|thread| {
+        // SAFETY: records in the list are in use, and a thread's state while it is attached.
+        unsafe {
+            let local = (*thread).local;
+            if !local.is_null() {
+                (&raw mut (*local).watcher).write_volatile(core::ptr::null_mut());
+            }
+        }
+        false
+    });
 }
 
 /// Calls `action` for every known thread, newest first, until it answers true; that thread.
@@ -187,7 +256,7 @@ fn adopt() -> bool {
     }
     // SAFETY: a fresh record.
     facts::thread(unsafe { (*thread).id }, meta::NO_THREAD, 0);
-    attach(thread, Mode::Parallel);
+    attach(thread, record::mode(), false);
     intercept::thread::set_exit_key();
     event::thread_begin(0);
     true
@@ -214,21 +283,22 @@ pub fn attach_first(mode: Mode) {
     // SAFETY: the thread's own state.
     let thread = unsafe { (*local()).thread };
     if !thread.is_null() {
-        attach(thread, mode);
+        attach(thread, mode, true);
         intercept::thread::set_exit_key();
         event::thread_begin(0);
     }
 }
 
-/// Makes the running thread the one of this record, ready for events.
-pub fn attach(thread: *mut Thread, mode: Mode) {
+/// Makes the running thread the one of this record, ready for events; `first` if it is the one
+/// that the process started with.
+pub fn attach(thread: *mut Thread, mode: Mode, first: bool) {
     // SAFETY: the thread's own state; the record is its own from now on.
     unsafe {
         let local = local();
         let record = &mut *thread;
         (*local).thread = thread;
         record.local = local;
-        if mode == Mode::Parallel {
+        if mode != Mode::Serial {
             record.tid.store(sys::gettid() as u32, Ordering::Relaxed);
         }
         record
@@ -238,13 +308,22 @@ pub fn attach(thread: *mut Thread, mode: Mode) {
         (*record.frames).sp = usize::MAX;
         (*local).frame = record.frames.add(1);
         (*local).frames_end = record.frames.add(FRAMES);
-        if mode == Mode::Parallel {
+        if mode != Mode::Serial {
             (*local).set_filter(record.filter);
         }
         (*local).segment = record.segment;
         event::next_segment(local);
         if mode == Mode::Parallel {
             record.stream.open(&mut (*local).cursor, record.id, 0);
+        }
+        if mode == Mode::Watch {
+            if (*local).watcher.is_null() {
+                watch::attach(local, record.watcher, record.id, first);
+            } else {
+                // The process was forked: the thread goes on with what it had.
+                record.watcher = (*local).watcher;
+                watch::attach_forked(local, record.watcher, record.id);
+            }
         }
     }
 }
@@ -260,6 +339,9 @@ pub fn detach() {
         }
         event::thread_end();
         flush_thread(thread, true);
+        if !(*local).watcher.is_null() {
+            watch::detach(local, (*thread).watcher);
+        }
         (*thread).segment = (*local).segment;
         (*local).thread = core::ptr::null_mut();
         (*local).frame = core::ptr::null_mut();
@@ -310,6 +392,7 @@ pub fn reopen_mine() {
     unsafe {
         let local = local();
         [(*local).cursor.cur, (*local).cursor.end] = (*local).interrupted;
+        (*local).watcher = (*local).interrupted_watcher;
     }
 }
 

@@ -64,31 +64,39 @@ impl<C> Default for Atomics<C> {
 }
 
 impl<C: Clock> Atomics<C> {
-    /// An atomic access or a fence of the thread that has the clock `mine`. Whether it sends.
-    pub fn event(&mut self, event: &Event, mine: &mut C) -> bool {
-        let (thread, op, order) = (event.thread(), event.op(), event.order());
-        if op == Op::Fence {
-            let fences = self.fences(thread);
-            if order.acquires()
-                && let Some(found) = fences.found.take()
-            {
-                mine.join(&found);
-            }
-            if order.releases() {
-                fences.released.get_or_insert_default().copy_from(mine);
-            }
-            return order.releases();
+    /// A fence of the thread that has the clock `mine`. Whether it sends.
+    pub fn fence(&mut self, event: &Event, mine: &mut C) -> bool {
+        let order = event.order();
+        let fences = self.fences(event.thread());
+        if order.acquires()
+            && let Some(found) = fences.found.take()
+        {
+            mine.join(&found);
         }
-        if !self.ignored.is_empty() && self.ignored.contains(&event.addr()) {
-            return false;
+        if order.releases() {
+            fences.released.get_or_insert_default().copy_from(mine);
         }
-        if op.reads() {
+        order.releases()
+    }
+
+    /// What an atomic read receives.
+    pub fn receive(&mut self, event: &Event, mine: &mut C) {
+        if !self.is_ignored(event) {
             self.read(event, mine);
         }
-        if op.writes() {
-            self.write(event, mine);
+    }
+
+    /// What an atomic write sends. Whether it does.
+    pub fn send(&mut self, event: &Event, mine: &C) -> bool {
+        if self.is_ignored(event) {
+            return false;
         }
-        op.writes() && order.releases()
+        self.write(event, mine);
+        event.order().releases()
+    }
+
+    fn is_ignored(&self, event: &Event) -> bool {
+        !self.ignored.is_empty() && self.ignored.contains(&event.addr())
     }
 
     fn read(&mut self, event: &Event, mine: &mut C) {

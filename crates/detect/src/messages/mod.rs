@@ -135,11 +135,29 @@ impl<C: Clock> Messages<C> {
     #[inline]
     #[must_use]
     pub fn step(&mut self, step: &Step) -> bool {
-        let op = step.event.op();
-        self.know(step.event.thread());
-        match op {
+        self.receive(step);
+        self.send(step)
+    }
+
+    /// The first half of a step: what an atomic read receives. For methods that order more by a
+    /// read than messages do, which must happen before it sends.
+    #[inline]
+    pub fn receive(&mut self, step: &Step) {
+        let event = &step.event;
+        self.know(event.thread());
+        if matches!(event.op(), Op::AtomicRead | Op::AtomicRmw) {
+            let mine = &mut self.clocks[event.thread().index()];
+            self.atomics.receive(event, mine);
+        }
+    }
+
+    /// The second half: everything else.
+    #[inline]
+    #[must_use]
+    pub fn send(&mut self, step: &Step) -> bool {
+        match step.event.op() {
             Op::Read | Op::Write | Op::ExternalWrite | Op::Enter | Op::Leave | Op::Branch => false,
-            _ => self.message(step, op),
+            op => self.message(step, op),
         }
     }
 
@@ -195,9 +213,13 @@ impl<C: Clock> Messages<C> {
         let event = &step.event;
         let (thread, object) = (event.thread(), event.sync());
         match op {
-            Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw | Op::Fence => {
+            Op::AtomicWrite | Op::AtomicRmw => {
+                let mine = &self.clocks[thread.index()];
+                return self.atomics.send(event, mine);
+            }
+            Op::Fence => {
                 let mine = &mut self.clocks[thread.index()];
-                return self.atomics.event(event, mine);
+                return self.atomics.fence(event, mine);
             }
             Op::Fork => return self.fork(event),
             Op::Join => self.join(event),

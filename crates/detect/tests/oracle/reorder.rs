@@ -94,16 +94,41 @@ impl<'a> Reorder<'a> {
         found
     }
 
+    /// All pairs of acquisitions that some correct reordering makes wait for each other: each
+    /// thread is next at one, and holds the lock of the other. (Locks that are held once, for writing.)
+    pub fn deadlocks_of_two(&self) -> BTreeSet<(usize, usize)> {
+        let mut found = BTreeSet::new();
+        self.visit_states(|state, next| {
+            let holds = |wanted: usize, by: usize| {
+                let by = self.steps[by].event.thread();
+                self.holders(state, wanted).any(|(holder, _)| holder == by)
+            };
+            for (at, a) in next.iter().enumerate() {
+                for b in &next[at + 1..] {
+                    let acquires = |i: usize| self.steps[i].event.op() == Op::Acquire;
+                    if acquires(*a) && acquires(*b) && holds(*a, *b) && holds(*b, *a) {
+                        found.insert((*a.min(b), *a.max(b)));
+                    }
+                }
+            }
+        });
+        found
+    }
+
     /// Calls `seen` for the end of every correct reordering, with the steps that are next in each
     /// thread that has one and was created.
     pub fn visit(&self, mut seen: impl FnMut(&[usize])) {
+        self.visit_states(|_, next| seen(next));
+    }
+
+    fn visit_states(&self, mut seen: impl FnMut(&State, &[usize])) {
         let mut known = HashSet::new();
         let mut open = vec![self.start()];
         known.insert(self.start());
         while let Some(state) = open.pop() {
             let next = (0..self.threads.len()).filter_map(|thread| self.next(&state, thread));
             let next: Vec<usize> = next.collect();
-            seen(&next);
+            seen(&state, &next);
             for step in next {
                 for after in self.after(&state, step) {
                     if known.insert(after.clone()) {

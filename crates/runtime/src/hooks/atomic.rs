@@ -12,10 +12,11 @@ use core::sync::atomic::{
 use deadheat_wire::{Op, Order, word};
 
 use super::{caller, trampoline};
+use crate::local::{Inside, local};
 use crate::record::event::{self, Sync};
 use crate::record::{Mode, mode, next_seq};
 use crate::sys::Spin;
-use crate::{serial, threads};
+use crate::{serial, threads, watch};
 
 /// Spin locks of a cache line each.
 #[repr(align(64))]
@@ -55,6 +56,20 @@ fn perform(addr: usize, size: usize, order: i32, operation: impl FnOnce() -> Don
             serial::point();
             let done = operation();
             serial::sync(&record(done.op), halves(done.read), halves(done.written));
+            done
+        }
+        Mode::Watch => {
+            let _inside = Inside::enter();
+            watch::before_atomic();
+            let lock = stripe(addr);
+            lock.lock();
+            let done = operation();
+            let record = record(done.op);
+            watch::atomic(done.op, addr, record.order);
+            lock.unlock();
+            watch::after_atomic(done.op, addr, size, pc);
+            // SAFETY: the thread's own state, which `visible` has found attached.
+            unsafe { event::next_segment(local()) };
             done
         }
         _ => {

@@ -13,7 +13,7 @@ use crate::local::local;
 use crate::record::event::{self, Kind, Sync};
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit, Waited};
-use crate::threads;
+use crate::{threads, watch};
 
 trampoline! {
     "pthread_cond_init" => cond_init;
@@ -53,9 +53,16 @@ fn wait(
     Sync::new(Op::Wait, condition, pc).record();
     // SAFETY: the thread's own state.
     unsafe { (*local()).cancelled_wait = [condition, lock] };
+    let watched = mode() == Mode::Watch;
+    if watched {
+        watch::pause();
+    }
     let result = block();
     // SAFETY: as above.
     unsafe { (*local()).cancelled_wait = [0; 2] };
+    if watched {
+        watch::resume();
+    }
     let woken = if result == libc::ETIMEDOUT {
         Op::Timeout
     } else {
@@ -67,15 +74,29 @@ fn wait(
 }
 
 /// A thread that is cancelled while it waits never returns from there: glibc takes the lock
-/// again and unwinds. The first the runtime sees of it is that a cleanup handler unlocks.
+/// again and unwinds. The first a recording sees of it is that a cleanup handler unlocks.
 pub fn finish_cancelled_wait(lock: usize, pc: usize) {
     // SAFETY: the thread's own state.
     let [condition, waited_with] = unsafe { (*local()).cancelled_wait };
     if condition != 0 && waited_with == lock {
         // SAFETY: as above.
         unsafe { (*local()).cancelled_wait = [0; 2] };
+        if mode() == Mode::Watch {
+            watch::resume();
+        }
         event::sync(Op::Wake, condition, pc);
         event::sync(Op::Acquire, lock, pc);
+    }
+}
+
+/// The same when watching: the first hook of the program's code that is called in a thread that
+/// waits shows that it was cancelled. Signal handlers run while it waits, too.
+#[cold]
+pub fn notice_cancelled_wait(pc: usize) {
+    // SAFETY: the thread's own state.
+    let ([condition, lock], handlers) = unsafe { ((*local()).cancelled_wait, (*local()).handlers) };
+    if condition != 0 && handlers == 0 {
+        finish_cancelled_wait(lock, pc);
     }
 }
 

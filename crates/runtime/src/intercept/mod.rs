@@ -19,7 +19,7 @@ mod c11;
     reason = "argued once, at the head of the file"
 )]
 mod clock;
-mod condition;
+pub mod condition;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"

@@ -13,6 +13,7 @@ use crate::record::event::{self, Sync};
 use crate::record::{self, Mode, facts, mode};
 use crate::serial::{self, Waited, signals};
 use crate::threads::{self, Thread};
+use crate::watch;
 
 trampoline! {
     "pthread_create" => create;
@@ -76,6 +77,10 @@ pub(super) unsafe extern "C" fn create(
         });
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
+        if mode() == Mode::Watch {
+            let _inside = Inside::enter();
+            (*thread).set_origin(threads::my_id(), watch::creation(pc));
+        }
         Sync::new(Op::Fork, (*thread).id as usize, pc).record();
         signals::block_signals();
         let result = real::pthread_create(handle, attr, thread_main, start.cast());
@@ -138,7 +143,7 @@ extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
         if now == Mode::Serial {
             serial::arrive_as_new(start);
         }
-        threads::attach(thread, now);
+        threads::attach(thread, now, false);
         set_exit_key();
         crate::sys::unmap(start.cast(), 4096);
         event::thread_begin(function as usize);

@@ -10,9 +10,10 @@ use core::sync::atomic::{Ordering, compiler_fence};
 use deadheat_wire::{Op, Order, word};
 
 use super::{Mode, handler, mode, next_seq};
+use crate::intercept::condition;
 use crate::local::{Frame, Inside, Local, local};
-use crate::serial;
 use crate::threads::{self, FILTER_ENTRIES};
+use crate::{serial, watch};
 
 /// A segment's number as the filter has it: between the tag and the address.
 const SEGMENT_ONE: u64 = 1 << word::ADDR_BITS;
@@ -40,11 +41,29 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
     unsafe {
         let local = local();
         if !(*local).cursor.has_room() {
-            return access_slow(KIND, addr, pc);
+            return access_watched::<KIND, SHIFT>(addr, pc);
         }
         let filter = (*local).filter();
         *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
         (*local).cursor.packed_access(KIND, addr, pc);
+    }
+}
+
+/// The same in a thread that does not record, but may be watched.
+///
+/// # Safety
+/// As for `access`.
+#[inline(never)]
+unsafe fn access_watched<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+    // SAFETY: the thread's own state; with a watcher the filter is there too.
+    unsafe {
+        let local = local();
+        if (*local).watcher.is_null() {
+            return access_slow(KIND, addr, pc);
+        }
+        let filter = (*local).filter();
+        *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
+        watch::access::<KIND, SHIFT>(local, addr, pc)
     }
 }
 
@@ -53,10 +72,19 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
 unsafe fn access_slow(kind: u64, addr: usize, pc: usize) {
     // SAFETY: as for `access`; `ready` makes room.
     unsafe {
-        if mode() == Mode::Serial {
-            serial::access(kind, addr, pc);
-        } else if ready() {
-            (*local()).cursor.packed_access(kind, addr, pc);
+        match mode() {
+            Mode::Serial => serial::access(kind, addr, pc),
+            Mode::Watch => {
+                condition::notice_cancelled_wait(pc);
+                range(
+                    kind >= word::WRITE1,
+                    addr,
+                    1 << ((kind - word::READ1) % 5),
+                    pc,
+                )
+            }
+            _ if ready() => (*local()).cursor.packed_access(kind, addr, pc),
+            _ => {}
         }
     }
 }
@@ -177,6 +205,11 @@ impl Sync {
             Mode::Off => unsafe { (*local()).cursor.clear() },
             Mode::Parallel => self.record_at(next_seq()),
             Mode::Serial => serial::sync(&self, [0; 2], [0; 2]),
+            Mode::Watch => {
+                watch::sync(&self);
+                // SAFETY: the thread's own state, which `visible` has found attached.
+                unsafe { next_segment(local()) };
+            }
         }
     }
 
@@ -234,8 +267,10 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     if length == 0 || !threads::visible() || unsafe { (*local()).backtraces } != 0 {
         return;
     }
-    if mode() == Mode::Serial {
-        return serial::range(write, addr, length, pc);
+    match mode() {
+        Mode::Serial => return serial::range(write, addr, length, pc),
+        Mode::Watch => return watch::range(write, addr, length, pc),
+        _ => {}
     }
     if ready() {
         let kind = if write {
@@ -279,7 +314,8 @@ pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
     unsafe {
         let local = local();
         let frame = (*local).frame;
-        if !(*local).cursor.has_room() || frame >= (*local).frames_end {
+        let watched = !(*local).watcher.is_null();
+        if !((*local).cursor.has_room() || watched) || frame >= (*local).frames_end {
             return enter_slow(caller, callee, sp);
         }
         if (*frame.sub(1)).sp <= sp {
@@ -289,10 +325,12 @@ pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
             caller,
             sp,
             last_pc: (*local).cursor.last_pc,
-            spare: 0,
+            node: 0,
         };
         (*local).frame = frame.add(1);
-        (*local).cursor.enter(caller, callee);
+        if !watched {
+            (*local).cursor.enter(caller, callee);
+        }
     }
 }
 
@@ -301,6 +339,7 @@ pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
 unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
     // SAFETY: as for `enter`.
     unsafe {
+        condition::notice_cancelled_wait(callee);
         if !threads::visible() {
             return;
         }
@@ -312,22 +351,24 @@ unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
             return;
         }
         match mode() {
-            Mode::Serial => {
+            kind @ (Mode::Serial | Mode::Watch) => {
                 *frame = Frame {
                     caller,
                     sp,
                     last_pc: 0,
-                    spare: 0,
+                    node: 0,
                 };
                 (*local).frame = frame.add(1);
-                serial::enter(caller, callee);
+                if kind == Mode::Serial {
+                    serial::enter(caller, callee);
+                }
             }
             _ if ready() => {
                 *frame = Frame {
                     caller,
                     sp,
                     last_pc: (*local).cursor.last_pc,
-                    spare: 0,
+                    node: 0,
                 };
                 (*local).frame = frame.add(1);
                 (*local).cursor.enter(caller, callee);
@@ -346,7 +387,8 @@ pub unsafe fn leave(sp: usize) {
     // SAFETY: as for `enter`; `cur - 1` is at worst the end of the page before the buffer.
     unsafe {
         let local = local();
-        if !(*local).cursor.has_room() {
+        let watched = !(*local).watcher.is_null();
+        if !(*local).cursor.has_room() && !watched {
             return leave_slow(sp);
         }
         let frame = (*local).frame.sub(1);
@@ -354,6 +396,9 @@ pub unsafe fn leave(sp: usize) {
             return leave_slow(sp);
         }
         (*local).frame = frame;
+        if watched {
+            return;
+        }
         let last_word = (*local).cursor.cur.sub(1);
         if word::tag(*last_word) == word::ENTER {
             // Nothing was recorded inside: the entry is taken back, the cursor first, for whoever
@@ -412,6 +457,7 @@ unsafe fn pop_frame() {
         (*local).frame = frame;
         match mode() {
             Mode::Serial => serial::leave((*frame).caller),
+            Mode::Watch => {}
             _ if ready() => (*local).cursor.leave((*frame).caller),
             _ => {}
         }

@@ -1,13 +1,25 @@
 //! What a trace says about the program besides its events: modules, threads, names.
 
 use core::ffi::{CStr, c_int, c_void};
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::{BlockHeader, BlockKind, meta};
 
 use super::file;
 use crate::local::Inside;
-use crate::sys;
+use crate::{sys, watch};
+
+/// Whether facts go to the report of a watched program, and not to a trace.
+static TO_REPORT: AtomicBool = AtomicBool::new(false);
+
+/// Sends all facts from now on to the report, or to the trace.
+pub fn go_to_report(report: bool) {
+    TO_REPORT.store(report, Ordering::Relaxed);
+}
+
+fn to_report() -> bool {
+    TO_REPORT.load(Ordering::Relaxed)
+}
 
 /// Writes one meta block of the records that `fill` makes.
 fn write(fill: impl FnOnce(&mut meta::Writer)) {
@@ -21,6 +33,9 @@ fn write(fill: impl FnOnce(&mut meta::Writer)) {
 
 /// A new thread, before its first event.
 pub fn thread(id: u32, parent: u32, pc: usize) {
+    if to_report() {
+        return; // It says so itself when it begins.
+    }
     write(|writer| {
         writer
             .begin(meta::THREAD)
@@ -33,6 +48,9 @@ pub fn thread(id: u32, parent: u32, pc: usize) {
 
 /// A thread's name.
 pub fn thread_name(id: u32, name: &[u8]) {
+    if to_report() {
+        return watch::tell_name(id, name);
+    }
     write(|writer| {
         writer
             .begin(meta::THREAD_NAME)
@@ -114,6 +132,10 @@ unsafe extern "C" fn visit_module(
     } else {
         name
     };
+    if to_report() {
+        watch::tell_module([start, end, bias], build_id, path);
+        return 0;
+    }
     write(|writer| {
         writer.begin(meta::MODULE).u64(start).u64(end).u64(bias);
         writer

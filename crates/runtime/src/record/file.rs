@@ -99,23 +99,7 @@ fn with_path<R>(suffix: &[u8], action: impl FnOnce(&[u8]) -> R) -> R {
 
 fn open_new() -> isize {
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC;
-    with_path(b"", |path| high(sys::open(path, flags, 0o644)))
-}
-
-/// Moves a descriptor out of the range that programs count on.
-fn high(fd: isize) -> isize {
-    if fd < 0 {
-        return fd;
-    }
-    let moved = sys::call(
-        libc::SYS_fcntl,
-        [fd as usize, libc::F_DUPFD_CLOEXEC as usize, 900, 0, 0, 0],
-    );
-    if moved < 0 {
-        return fd;
-    }
-    sys::close(fd as i32);
-    moved
+    with_path(b"", |path| sys::high(sys::open(path, flags, 0o644)))
 }
 
 fn finish_create(fd: isize) -> bool {
@@ -148,7 +132,7 @@ fn finish_create(fd: isize) -> bool {
     look_up_largest();
     TRACE.store(fd as i32, Ordering::Release);
     let flags = libc::O_CREAT | libc::O_TRUNC | libc::O_RDWR | libc::O_CLOEXEC;
-    let live = with_path(b".live", |path| high(sys::open(path, flags, 0o644)));
+    let live = with_path(b".live", |path| sys::high(sys::open(path, flags, 0o644)));
     LIVE.store(live as i32, Ordering::Release);
     if live < 0 {
         super::fail(live);

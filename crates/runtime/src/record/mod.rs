@@ -24,7 +24,7 @@ pub use cursor::Cursor;
 pub use stream::{BlockCopy, Stream};
 
 use crate::local::{Inside, local};
-use crate::{intercept, message, options, serial, sys, threads};
+use crate::{intercept, message, options, serial, sys, threads, watch};
 
 /// What the runtime is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,8 @@ pub enum Mode {
     Parallel,
     /// Recording with one thread at a time.
     Serial,
+    /// Looking for races, with all threads running free; nothing is recorded.
+    Watch,
 }
 
 static MODE: AtomicU32 = AtomicU32::new(0);
@@ -46,7 +48,8 @@ pub fn mode() -> Mode {
     match MODE.load(Ordering::Relaxed) {
         0 => Mode::Off,
         1 => Mode::Parallel,
-        _ => Mode::Serial,
+        2 => Mode::Serial,
+        _ => Mode::Watch,
     }
 }
 
@@ -71,14 +74,19 @@ pub fn start() {
 
 /// Starts a recording in this process.
 fn begin(path: &'static [u8]) {
-    let wanted = if options::MODE.get() == 1 {
-        Mode::Serial
-    } else {
-        Mode::Parallel
+    let wanted = match options::MODE.get() {
+        0 => Mode::Parallel,
+        1 => Mode::Serial,
+        _ => Mode::Watch,
     };
-    if !file::create(path, wanted == Mode::Serial) {
+    let begun = match wanted {
+        Mode::Watch => watch::start(path),
+        _ => file::create(path, wanted == Mode::Serial),
+    };
+    if !begun {
         return;
     }
+    facts::go_to_report(wanted == Mode::Watch);
     threads::adopt_first();
     if wanted == Mode::Serial {
         serial::start();
@@ -99,13 +107,20 @@ pub fn close(reason: &str, for_good: bool) {
     if for_good {
         facts::modules();
     }
-    threads::flush_all();
-    serial::flush();
-    file::end(reason, for_good);
+    if mode() == Mode::Watch {
+        if for_good {
+            watch::finish();
+        }
+    } else {
+        threads::flush_all();
+        serial::flush();
+        file::end(reason, for_good);
+    }
     if for_good {
         MODE.store(0, Ordering::Release);
         // SAFETY: the thread's own state.
         unsafe { (*local()).cursor.clear() };
+        threads::stop_watching();
     }
 }
 
@@ -137,7 +152,14 @@ pub fn restart_in_child() {
     MODE.store(0, Ordering::Release);
     // SAFETY: the thread's own state; it must not write into buffers shared with the parent.
     unsafe { (*local()).cursor.clear() };
-    if before == Mode::Off || !file::create_for_child(sys::getpid()) {
+    let begun = match before {
+        Mode::Off => false,
+        Mode::Watch => watch::restart_in_child(),
+        _ => file::create_for_child(sys::getpid()),
+    };
+    if !begun {
+        // SAFETY: the thread's own state.
+        unsafe { (*local()).watcher = core::ptr::null_mut() };
         return;
     }
     SEQUENCE.store(1, Ordering::Relaxed);

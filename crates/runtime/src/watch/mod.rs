@@ -1,0 +1,364 @@
+//! Live detection: races are found while the program runs, and told as they are found.
+//!
+//! * [`shadow`]: who accessed which memory last; [`watcher`]: how an access is checked.
+//! * [`slots`], [`clock`], [`objects`], [`order`]: what is ordered before what.
+//! * [`context`]: where something was, with which locks; [`intern`]: its tables.
+//! * [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
+//! * [`report`], [`output`]: what is told, and the file that it is written to.
+//!
+//! The detector is happens-before over epochs as in FastTrack (Flanagan, Freund, PLDI 2009), with
+//! shadow cells as in ThreadSanitizer (Serebryany, Iskhodzhanov, WBIA 2009; its third version),
+//! and differs from both: stand-alone fences order what they order, a cell carries its whole context
+//! (there is no history that can be too short), and repeated accesses of a segment end in
+//! the hook's filter. With four cells for eight bytes an access can be forgotten before it is raced
+//! with; then a race is missed. Apart from that every race of the observed order is found, and what is
+//! told is one.
+
+mod blocks;
+mod clock;
+mod context;
+mod intern;
+mod memory_limit;
+mod objects;
+mod order;
+mod output;
+mod report;
+mod shadow;
+mod slots;
+mod watcher;
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use deadheat_wire::{Op, Order};
+
+pub use watcher::{Watcher, access};
+
+use crate::local::{Inside, Local, local};
+use crate::record::event::Sync;
+use crate::record::{Mode, mode};
+use crate::{message, options, sys};
+
+/// Accesses checked by threads that have ended.
+static CHECKED: AtomicU64 = AtomicU64::new(0);
+
+/// Exit code of a program that was not run because it could not be watched.
+const CANNOT: i32 = 78;
+
+/// Starts watching this process; the report goes to `path`.
+pub fn start(path: &[u8]) -> bool {
+    if let Err(error) = output::open(path) {
+        message::say(format_args!(
+            "not watching: the report cannot be opened (error {error})"
+        ));
+        return false;
+    }
+    let detector = ["hb", "simple", "detailed"][options::DETECTOR.get() as usize % 3];
+    output::write(|record| record.begin(output::pid(), detector));
+    if let Err(error) = shadow::reserve() {
+        cannot(format_args!(
+            "64 TiB of addresses cannot be reserved (error {error}); is `ulimit -v` or \
+             vm.overcommit_memory set?"
+        ));
+    }
+    if !(context::start() && objects::start() && blocks::start()) {
+        cannot(format_args!("there is no memory for tables"));
+    }
+    true
+}
+
+fn cannot(why: core::fmt::Arguments) -> ! {
+    output::write(|record| record.text("cannot", output::pid(), why));
+    message::say(format_args!("the program is not run: {why}"));
+    sys::exit_group(CANNOT)
+}
+
+/// The process ends: says what was done in all.
+pub fn finish() {
+    let running = crate::threads::sum(|thread| {
+        // SAFETY: records in the list have a watcher, or none.
+        unsafe { (*thread).watcher.as_ref() }.map_or(0, |watcher| watcher.checked)
+    });
+    let checked = running + CHECKED.load(Ordering::Relaxed);
+    let figures = [
+        ("accesses", checked),
+        ("findings", u64::from(report::count())),
+        ("contexts", u64::from(context::count())),
+        ("contexts-lost", u64::from(context::has_lost())),
+        ("shadow-dropped", memory_limit::dropped()),
+    ];
+    output::write(|record| record.summary(output::pid(), &figures));
+}
+
+/// In a forked process, before its only thread is watched again: tables stay, nobody holds a
+/// lock.
+pub fn restart_in_child() -> bool {
+    blocks::unlock();
+    objects::unlock();
+    clock::unlock();
+    output::forget_questions();
+    report::start_anew();
+    if output::reopen().is_err() {
+        return false;
+    }
+    let detector = ["hb", "simple", "detailed"][options::DETECTOR.get() as usize % 3];
+    output::write(|record| record.begin(output::pid(), detector));
+    true
+}
+
+/// The running thread's watcher.
+fn mine() -> Option<&'static mut Watcher> {
+    // SAFETY: the thread's own; its pages stay mapped.
+    unsafe { (*local()).watcher.as_mut() }
+}
+
+/// The context of something that the running thread does at `pc`.
+fn context_at(watcher: &mut Watcher, pc: usize) -> u32 {
+    // SAFETY: the running thread's own state and watcher.
+    unsafe { watcher.context(local(), pc) }
+}
+
+/// A synchronisation of the running thread.
+pub fn sync(sync: &Sync) {
+    let _inside = Inside::enter();
+    let Some(watcher) = mine() else { return };
+    let (object, pc) = (sync.object, sync.pc);
+    match sync.op {
+        Op::Alloc => allocated(watcher, object, sync.operand.unwrap_or(0) as usize, pc),
+        Op::Free => freed(watcher, object, pc),
+        Op::Begin => {
+            // SAFETY: the running thread's record.
+            let (parent, created) = unsafe { (*(*local()).thread).origin() };
+            tell_thread(watcher.thread, parent, created, pc);
+            order::sync(watcher, sync);
+        }
+        Op::Acquire | Op::ReadAcquire => {
+            // SAFETY: the running thread's own state.
+            let node = unsafe { context::node(local()) };
+            let taken = context::context(pc, node, 0);
+            watcher.settle();
+            order::sync(watcher, sync);
+            touch_lock(watcher, object, pc);
+            let write = sync.op == Op::Acquire;
+            watcher.held = context::with_lock(watcher.held, object, write, taken);
+        }
+        Op::Release | Op::ReadRelease => {
+            watcher.settle();
+            touch_lock(watcher, object, pc);
+            watcher.held = context::without_lock(watcher.held, object);
+            order::sync(watcher, sync);
+        }
+        Op::End => {
+            // A robust lock that the thread still holds goes to whoever comes next.
+            for held in context::locks(watcher.held) {
+                let release = Sync::new(Op::Release, held.lock as usize, pc);
+                order::sync(watcher, &release);
+            }
+            order::sync(watcher, sync);
+        }
+        _ => order::sync(watcher, sync),
+    }
+}
+
+/// Taking and giving back a lock reads it: whoever frees its memory must come after that.
+fn touch_lock(watcher: &mut Watcher, lock: usize, pc: usize) {
+    let context = context_at(watcher, pc);
+    watcher.access_range(lock, 1, false, true, context);
+}
+
+/// The running thread goes to sleep in the C library. If it wakes up in code of the program, and
+/// not where [`resume`] is called, it was cancelled.
+pub fn pause() {
+    // SAFETY: the thread's own state.
+    unsafe { (*local()).watcher = core::ptr::null_mut() };
+}
+
+/// It is awake again.
+pub fn resume() {
+    // SAFETY: the thread's own state and record.
+    unsafe {
+        if mode() == Mode::Watch {
+            (*local()).watcher = (*(*local()).thread).watcher;
+        }
+    }
+}
+
+/// Before an atomic access: what comes is later than what was released.
+pub fn before_atomic() {
+    if let Some(watcher) = mine() {
+        watcher.settle();
+    }
+}
+
+/// An atomic access has been done; called in one step with it.
+pub fn atomic(op: Op, addr: usize, order: Order) {
+    if let Some(watcher) = mine() {
+        match op {
+            Op::Fence => order::sync(
+                watcher,
+                &Sync {
+                    order,
+                    ..Sync::new(Op::Fence, 0, 0)
+                },
+            ),
+            op => order::atomic(watcher, op, addr, order),
+        }
+    }
+}
+
+/// The same access, as one that others can race with; called after that step.
+pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
+    let Some(watcher) = mine() else { return };
+    if op != Op::Fence {
+        let context = context_at(watcher, pc);
+        watcher.access_range(addr, size, op.writes(), true, context);
+    }
+}
+
+/// A plain access to any number of bytes.
+pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
+    let _inside = Inside::enter();
+    if let Some(watcher) = mine() {
+        let context = context_at(watcher, pc);
+        watcher.settle();
+        watcher.access_range(addr, length, write, false, context);
+    }
+}
+
+/// Blocks up to this size are looked at whole when they are freed, of larger ones both ends.
+const WHOLE: usize = 64 * 1024;
+const END: usize = 4096;
+
+fn allocated(watcher: &mut Watcher, start: usize, bytes: usize, pc: usize) {
+    shadow::clear(start, bytes.max(1));
+    let context = context_at(watcher, pc);
+    blocks::add(start, bytes, watcher.thread, context);
+    memory_limit::allocated(bytes);
+}
+
+/// A block's release writes to all of it. Synchronisation objects in it are no more: where one
+/// was, there is an atomic access.
+fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
+    let Some(block) = blocks::at(start) else {
+        return;
+    };
+    // SAFETY: the running thread's own state.
+    let node = unsafe { context::node(local()) };
+    let context = context::free_context(pc, node, watcher.held);
+    watcher.settle();
+    let mut part = |from: usize, bytes: usize| {
+        forget_objects(from, bytes);
+        watcher.access_range(from, bytes, true, false, context);
+    };
+    if block.bytes <= WHOLE {
+        part(start, block.bytes);
+    } else {
+        part(start, END);
+        part(start + block.bytes - END, END);
+    }
+    blocks::remove(start);
+}
+
+fn forget_objects(start: usize, bytes: usize) {
+    for addr in (start & !7..start + bytes).step_by(8) {
+        if shadow::has_atomic(addr) {
+            for object in addr..addr + 8 {
+                objects::forget(object);
+            }
+        }
+    }
+}
+
+/// Memory that goes away.
+pub fn unmapped(start: usize, bytes: usize) {
+    shadow::clear(start, bytes);
+}
+
+/// The running thread starts to be watched: nothing on its stack is of others.
+///
+/// # Safety
+/// `local` is the running thread's state; `watcher` is its own from now on.
+pub unsafe fn attach(local: *mut Local, watcher: *mut Watcher, number: u32, first: bool) {
+    // SAFETY: as the caller says; the sentinel frame is there.
+    unsafe {
+        let [low, top] = own_stack();
+        (*watcher).stack = [low, top];
+        if !first {
+            shadow::clear(low, top - low);
+        }
+        (*watcher).begin(number);
+        (*(*local).frame.sub(1)).node = context::ROOT as usize;
+        (*local).watcher = watcher;
+    }
+}
+
+/// In a forked process its only thread is watched as before, under its new number.
+///
+/// # Safety
+/// As for `attach`.
+pub unsafe fn attach_forked(local: *mut Local, watcher: *mut Watcher, number: u32) {
+    // SAFETY: as the caller says.
+    unsafe {
+        (*watcher).alone(number);
+        (*(*local).frame.sub(1)).node = context::ROOT as usize;
+        (*local).watcher = watcher;
+    }
+}
+
+/// The running thread has ended.
+///
+/// # Safety
+/// The watcher is the running thread's.
+pub unsafe fn detach(local: *mut Local, watcher: *mut Watcher) {
+    // SAFETY: as the caller says.
+    unsafe {
+        (*local).watcher = core::ptr::null_mut();
+        (*watcher).stack = [0; 2];
+        (*watcher).end();
+        CHECKED.fetch_add((*watcher).checked, Ordering::Relaxed);
+        (*watcher).checked = 0;
+    }
+}
+
+/// Nobody will ask for the thread with this number any more.
+pub fn forget_thread(number: u32) {
+    objects::forget(objects::thread_key(number));
+}
+
+/// Where the running thread's stack, with its thread-local storage, begins and ends.
+fn own_stack() -> [usize; 2] {
+    // SAFETY: the C library fills the attributes in; they are destroyed after use.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return [0; 2];
+        }
+        let (mut low, mut bytes) = (core::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes);
+        libc::pthread_attr_destroy(&mut attributes);
+        [low as usize, low as usize + bytes]
+    }
+}
+
+/// The context in which the running thread creates another at `pc`.
+pub fn creation(pc: usize) -> u32 {
+    mine().map_or(0, |watcher| context_at(watcher, pc))
+}
+
+/// Tells of a thread that begins at `entry`; `created` is where its parent created it.
+pub fn tell_thread(number: u32, parent: Option<u32>, created: u32, entry: usize) {
+    let tid = sys::gettid() as u32;
+    output::write(|record| {
+        record.thread(output::pid(), number, parent, tid, entry as u64)?;
+        report::write_stack(record, &context::Context::of(created))
+    });
+}
+
+/// Tells a thread's name.
+pub fn tell_name(number: u32, name: &[u8]) {
+    output::write(|record| record.name(output::pid(), number, name));
+}
+
+/// Tells of a module.
+pub fn tell_module(range: [u64; 3], build_id: &[u8], path: &[u8]) {
+    output::write(|record| record.module(output::pid(), range, build_id, path));
+}

@@ -1,0 +1,165 @@
+//! Which synchronisation orders what: C11's and POSIX's happens-before, no more and no less.
+//!
+//! * Locks: a release orders later acquisitions. What readers of a read-write lock release orders
+//!   later writers only.
+//! * Conditions, semaphores, annotations, things done once: whoever is woken, takes, receives or
+//!   finds it done learns what those knew who notified, posted, sent or did it.
+//! * Barriers: whoever leaves a round learns what all who came to it knew.
+//! * Threads: creation and join.
+//! * Atomics by their order: an acquire load learns what the release sequence that it reads from
+//!   carries. A store begins a new one, unless it is the same thread's; a read-modify-write goes on
+//!   with it. A relaxed store carries what the last release fence published; what relaxed loads
+//!   have seen is learned at the next acquire fence.
+//!
+//! Where more is kept than the standard says (a semaphore's earlier posts, a sequence that a
+//! third thread's read-modify-write has joined), races are missed and none is invented.
+
+use deadheat_wire::{Op, Order};
+
+use super::objects::{self, Object, thread_key};
+use super::report;
+use super::watcher::Watcher;
+use crate::record::event::Sync;
+
+fn learn(watcher: &mut Watcher, from: usize) {
+    objects::with(from, |object| object.released.join_into(&mut watcher.clock));
+}
+
+fn release(watcher: &mut Watcher, to: usize, action: impl FnOnce(&mut Watcher, &mut Object)) {
+    if objects::with_new(to, |object| action(watcher, object)).is_none() {
+        report::give_up("there are too many synchronisation objects");
+    }
+}
+
+fn publish(watcher: &mut Watcher, to: usize) {
+    release(watcher, to, |watcher, object| {
+        watcher.release(&mut object.released)
+    });
+}
+
+/// A synchronisation other than an atomic access.
+pub fn sync(watcher: &mut Watcher, sync: &Sync) {
+    let object = sync.object;
+    match sync.op {
+        Op::Acquire => {
+            objects::with(object, |object| {
+                object.released.join_into(&mut watcher.clock);
+                object.readers.join_into(&mut watcher.clock);
+            });
+        }
+        Op::ReadAcquire | Op::Wake | Op::Take | Op::Receive => learn(watcher, object),
+        Op::Release | Op::Notify | Op::NotifyAll | Op::Post | Op::Send => {
+            publish(watcher, object);
+        }
+        Op::ReadRelease => release(watcher, object, |watcher, object| {
+            watcher.release(&mut object.readers)
+        }),
+        Op::Fork | Op::End => publish(watcher, thread_key(object as u32)),
+        Op::Begin => learn(watcher, thread_key(object as u32)),
+        Op::Join => {
+            learn(watcher, thread_key(object as u32));
+            objects::forget(thread_key(object as u32));
+        }
+        Op::BarrierEnter => enter_barrier(watcher, object),
+        Op::BarrierExit => leave_barrier(watcher, object),
+        Op::Init => {
+            objects::forget(object);
+            if let (BARRIER, Some(count)) = (sync.size_code, sync.operand) {
+                release(watcher, object, |_, object| object.expected = count as u32);
+            }
+        }
+        Op::Destroy => objects::forget(object),
+        Op::Fence => fence(watcher, sync.order),
+        _ => {}
+    }
+}
+
+/// How records number barriers among objects.
+const BARRIER: u64 = crate::record::event::Kind::Barrier as u64;
+
+/// Comes to a barrier. A round is over when as many have come as it waits for: who comes then is
+/// in the next one, while some may still be leaving the last.
+fn enter_barrier(watcher: &mut Watcher, barrier: usize) {
+    release(watcher, barrier, |watcher, object| {
+        if object.expected != 0 && object.arrived == object.expected {
+            object.arrived = 0;
+            object.round += 1;
+            let Object {
+                released, readers, ..
+            } = object;
+            released.swap(readers);
+            released.clear();
+        }
+        object.arrived += 1;
+        watcher.barrier_round = object.round;
+        watcher.release(&mut object.released);
+    });
+}
+
+fn leave_barrier(watcher: &mut Watcher, barrier: usize) {
+    objects::with(barrier, |object| {
+        let left = if watcher.barrier_round == object.round {
+            &object.released
+        } else {
+            &object.readers
+        };
+        left.join_into(&mut watcher.clock);
+    });
+}
+
+fn fence(watcher: &mut Watcher, order: Order) {
+    if order.acquires() && watcher.has_seen {
+        let used = super::clock::used();
+        for (mine, seen) in watcher.clock[..used].iter_mut().zip(&watcher.seen) {
+            *mine = (*mine).max(*seen);
+        }
+        watcher.has_seen = false;
+    }
+    if order.releases() {
+        watcher.fence();
+    }
+}
+
+/// An atomic access. Called in one step with the access itself, so that the order of the clocks
+/// is the order of the accesses.
+pub fn atomic(watcher: &mut Watcher, op: Op, addr: usize, order: Order) {
+    if op.reads() {
+        objects::with(addr, |object| {
+            if order.acquires() {
+                object.released.join_into(&mut watcher.clock);
+            } else if !object.released.is_empty() {
+                if !watcher.has_seen {
+                    watcher.seen.fill(0);
+                    watcher.has_seen = true;
+                }
+                object.released.join_into(&mut watcher.seen);
+            }
+        });
+    }
+    if !op.writes() {
+        return;
+    }
+    let head = watcher.thread + 1;
+    let carries = order.releases() || watcher.has_fenced;
+    if op == Op::AtomicWrite {
+        // A new sequence; a thread's own goes on.
+        objects::with(addr, |object| {
+            if object.head != head {
+                object.released.clear();
+            }
+            object.head = head;
+        });
+    }
+    if carries {
+        release(watcher, addr, |watcher, object| {
+            if op == Op::AtomicWrite {
+                object.head = head;
+            }
+            if order.releases() {
+                watcher.release(&mut object.released);
+            } else if !object.released.join_from(&watcher.fenced) {
+                report::give_up("there is no memory for a clock");
+            }
+        });
+    }
+}

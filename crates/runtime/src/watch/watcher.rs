@@ -1,0 +1,240 @@
+//! What a watched thread has: its slot, its clock, its locks, and how its accesses are checked.
+
+use deadheat_wire::word::WRITE1;
+
+use super::clock::{self, Clock, Kept};
+use super::context::{self, Cache};
+use super::shadow::{self, Cell};
+use super::slots::{self, LAST_TIME, SLOTS};
+use super::{memory_limit, report};
+use crate::local::Local;
+
+/// A thread that is watched. Zeroed, it is one that is not.
+pub struct Watcher {
+    /// Slot and time, as cells have them.
+    epoch: u64,
+    /// Something was released since the last access: the next one is later.
+    released: bool,
+    /// The processor can look at all cells at once.
+    wide: bool,
+    /// The thread has no slot: nothing that it does is checked.
+    pub blind: bool,
+    slot: usize,
+    /// For choosing among cells.
+    luck: u32,
+    /// The locks held.
+    pub held: u32,
+    /// The thread's number.
+    pub thread: u32,
+    /// Accesses that were checked.
+    pub checked: u64,
+    /// The thread's stack, from its lowest address to one past its highest.
+    pub stack: [usize; 2],
+    /// The round of the barrier that the thread waits at.
+    pub barrier_round: u32,
+    /// What the thread knows.
+    pub clock: Clock,
+    /// What relaxed loads have seen: an acquire fence learns it.
+    pub seen: Clock,
+    /// Whether that is anything.
+    pub has_seen: bool,
+    /// What the last release fence published: relaxed stores after it release it.
+    pub fenced: Clock,
+    /// Whether there was one.
+    pub has_fenced: bool,
+    cache: Cache,
+}
+
+impl Watcher {
+    /// Starts watching the thread with this number, which knows nothing yet.
+    pub fn begin(&mut self, thread: u32) {
+        let used = clock::used();
+        for times in [&mut self.clock, &mut self.seen, &mut self.fenced] {
+            times[..used].fill(0);
+        }
+        (self.has_seen, self.has_fenced) = (false, false);
+        (self.held, self.thread, self.released) = (0, thread, false);
+        self.luck = thread;
+        self.wide = shadow::is_wide();
+        self.take_slot();
+    }
+
+    /// The thread has ended.
+    pub fn end(&mut self) {
+        if !self.blind {
+            slots::give_back(self.slot);
+        }
+    }
+
+    fn take_slot(&mut self) {
+        match slots::take(self.thread) {
+            Some((slot, time)) => {
+                clock::use_slot(slot);
+                self.blind = false;
+                self.slot = slot;
+                self.clock[slot] = time;
+                self.epoch = Cell::epoch(slot, time);
+            }
+            None => {
+                self.blind = true;
+                report::note_once(
+                    &report::SLOTS_USED_UP,
+                    "more than 1023 threads at a time, or all slots' times are used up: \
+                     accesses of further threads are not checked",
+                );
+            }
+        }
+    }
+
+    /// In a forked process: all that other threads did is past.
+    pub fn alone(&mut self, thread: u32) {
+        self.thread = thread;
+        for slot in 1..clock::used() {
+            self.clock[slot] = slots::time(slot);
+        }
+        if !self.blind {
+            slots::keep_only(self.slot, thread);
+        }
+    }
+
+    /// What the thread knows is given to whoever acquires it from `to`.
+    pub fn release(&mut self, to: &mut Kept) {
+        self.released = true;
+        if !to.join_from(&self.clock) {
+            report::give_up("there is no memory for a clock");
+        }
+    }
+
+    /// The same for a clock of the thread's own.
+    pub fn fence(&mut self) {
+        self.released = true;
+        let used = clock::used();
+        self.fenced[..used].copy_from_slice(&self.clock[..used]);
+        self.has_fenced = true;
+    }
+
+    /// What was released is from now on in the past: the next access is in a new epoch.
+    #[cold]
+    #[inline(never)]
+    fn next_epoch(&mut self) {
+        self.released = false;
+        if self.blind {
+            return;
+        }
+        let time = self.clock[self.slot] + 1;
+        if time > LAST_TIME {
+            // The slot is used up, and stays in the clock as this thread's past.
+            return self.take_slot();
+        }
+        self.clock[self.slot] = time;
+        slots::set_time(self.slot, time);
+        self.epoch = Cell::epoch(self.slot, time);
+    }
+
+    /// The context of something that the thread does at `pc`.
+    ///
+    /// # Safety
+    /// `local` is the running thread's, and this watcher is its own.
+    #[inline(always)]
+    pub unsafe fn context(&mut self, local: *const Local, pc: usize) -> u32 {
+        // SAFETY: as the caller says.
+        let node = unsafe { context::node(local) };
+        self.cache.context(pc, node, self.held)
+    }
+
+    /// The part of an access that lies in eight bytes.
+    #[inline(always)]
+    fn enter(&mut self, addr: usize, new: Cell, size: usize) {
+        // SAFETY: every address of the program has cells.
+        let racing =
+            unsafe { shadow::enter(shadow::cells(addr), new, &self.clock, &mut self.luck) };
+        if let Some(old) = racing {
+            self.found(addr, size, old, new);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn found(&mut self, addr: usize, size: usize, old: Cell, new: Cell) {
+        if !self.blind {
+            report::race(self.thread, addr, size, old, new);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn now_and_then(&mut self) {
+        self.settle();
+        if self.checked.is_multiple_of(1 << 20) {
+            memory_limit::look();
+        }
+    }
+
+    /// What comes now is later than what was released before. Called before a synchronisation
+    /// whose own access must be covered by what it releases.
+    pub fn settle(&mut self) {
+        if self.released {
+            self.next_epoch();
+        }
+    }
+
+    /// Checks and enters an access to any number of bytes, in the epoch that [`Watcher::settle`]
+    /// has left.
+    #[inline(never)]
+    pub fn access_range(
+        &mut self,
+        addr: usize,
+        size: usize,
+        write: bool,
+        atomic: bool,
+        context: u32,
+    ) {
+        let end = addr + size;
+        let mut at = addr;
+        while at < end {
+            let next = ((at & !7) + 8).min(end);
+            let mask = (((1u32 << (next - at)) - 1) << (at & 7)) as u8;
+            let new = Cell::new(self.epoch, mask, write, atomic, context);
+            self.enter(at, new, next - at);
+            at = next;
+        }
+        self.checked += 1;
+    }
+}
+
+const _: () = assert!(SLOTS == 1024, "ten bits in a cell");
+
+/// An access that the filter does not have, of `1 << SHIFT` bytes.
+///
+/// # Safety
+/// Called by the program before its access; `local` is the running thread's, which is watched.
+#[inline(always)]
+pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr: usize, pc: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let watcher = &mut *(*local).watcher;
+        let context = watcher.context(local, pc);
+        let (size, write) = (1 << SHIFT, KIND >= WRITE1);
+        watcher.checked += 1;
+        if watcher.released || watcher.checked.is_multiple_of(1 << 20) {
+            watcher.now_and_then();
+        }
+        let offset = addr & 7;
+        if offset + size > 8 {
+            return watcher.access_range(addr, size, write, false, context);
+        }
+        let mask = (((1u32 << size) - 1) << offset) as u8;
+        let new = Cell::new(watcher.epoch, mask, write, false, context);
+        if !watcher.wide {
+            return watcher.enter(addr, new, size);
+        }
+        let cells = shadow::cells(addr);
+        let racing = match write {
+            true => shadow::enter_at_once::<true>(cells, new, &watcher.clock, &mut watcher.luck),
+            false => shadow::enter_at_once::<false>(cells, new, &watcher.clock, &mut watcher.luck),
+        };
+        if let Some(old) = racing {
+            watcher.found(addr, size, old, new);
+        }
+    }
+}
