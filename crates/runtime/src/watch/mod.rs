@@ -135,15 +135,11 @@ pub fn sync(sync: &Sync) {
             // SAFETY: the running thread's own state.
             let node = unsafe { context::node(local()) };
             let taken = context::context(pc, node, 0);
-            watcher.settle();
             order::sync(watcher, sync);
-            touch_lock(watcher, object, pc);
             let write = sync.op == Op::Acquire;
             watcher.held = context::with_lock(watcher.held, object, write, taken);
         }
         Op::Release | Op::ReadRelease => {
-            watcher.settle();
-            touch_lock(watcher, object, pc);
             watcher.held = context::without_lock(watcher.held, object);
             order::sync(watcher, sync);
         }
@@ -159,10 +155,11 @@ pub fn sync(sync: &Sync) {
     }
 }
 
-/// Taking and giving back a lock reads it: whoever frees its memory must come after that.
-fn touch_lock(watcher: &mut Watcher, lock: usize, pc: usize) {
+/// Enters an atomic read of a synchronisation object's first byte.
+fn touch(watcher: &mut Watcher, object: usize, pc: usize) {
     let context = context_at(watcher, pc);
-    watcher.access_range(lock, 1, false, true, context);
+    watcher.settle();
+    watcher.access_range(object, 1, false, true, context);
 }
 
 /// The running thread goes to sleep in the C library. If it wakes up in code of the program, and

@@ -15,8 +15,6 @@ pub struct Watcher {
     epoch: u64,
     /// Something was released since the last access: the next one is later.
     released: bool,
-    /// The processor can look at all cells at once.
-    wide: bool,
     /// The thread has no slot: nothing that it does is checked.
     pub blind: bool,
     slot: usize,
@@ -55,7 +53,6 @@ impl Watcher {
         (self.has_seen, self.has_fenced) = (false, false);
         (self.held, self.thread, self.released) = (0, thread, false);
         self.luck = thread;
-        self.wide = shadow::is_wide();
         self.take_slot();
     }
 
@@ -225,16 +222,6 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
         }
         let mask = (((1u32 << size) - 1) << offset) as u8;
         let new = Cell::new(watcher.epoch, mask, write, false, context);
-        if !watcher.wide {
-            return watcher.enter(addr, new, size);
-        }
-        let cells = shadow::cells(addr);
-        let racing = match write {
-            true => shadow::enter_at_once::<true>(cells, new, &watcher.clock, &mut watcher.luck),
-            false => shadow::enter_at_once::<false>(cells, new, &watcher.clock, &mut watcher.luck),
-        };
-        if let Some(old) = racing {
-            watcher.found(addr, size, old, new);
-        }
+        watcher.enter(addr, new, size);
     }
 }
