@@ -32,6 +32,17 @@ pub(super) struct Written {
     pub cut: Rc<Cut>,
 }
 
+impl Written {
+    /// A write that a thread makes at a point.
+    pub fn new(thread: ThreadId, before: Point, cut: &Rc<Cut>) -> Self {
+        Written {
+            thread,
+            point: before.next(),
+            cut: Rc::clone(cut),
+        }
+    }
+}
+
 /// An access that later ones may race with.
 #[derive(Clone, Debug)]
 struct Past {

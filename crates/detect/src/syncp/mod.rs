@@ -150,12 +150,8 @@ impl SyncP {
             {
                 needs.push(written.clone());
             }
-            if writes {
-                cell.written = Some(Written {
-                    thread,
-                    point: present.point.next(),
-                    cut: Rc::clone(kept),
-                });
+            if writes && !reads {
+                cell.written = Some(Written::new(thread, present.point, kept));
             }
         };
         match known {
@@ -167,6 +163,15 @@ impl SyncP {
             changed.add(cut, &written.cut, written.thread, written.point);
         }
         self.close(thread);
+        if reads && writes {
+            // Who reads what it wrote needs what it read.
+            let state = &mut self.threads[thread.index()];
+            let cut = self.cuts.clock(thread);
+            let kept = state.kept.get_or_insert_with(|| Rc::new(cut.clone()));
+            let written = Written::new(thread, state.point, kept);
+            self.cells
+                .access(addr, size, |cell| cell.written = Some(written.clone()));
+        }
         self.report(access, races);
     }
 
