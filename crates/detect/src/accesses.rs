@@ -30,7 +30,12 @@ pub(crate) struct Accesses {
     write: Latest,
     read: Latest,
     /// All that is kept, otherwise.
-    concurrent: Vec<Latest>,
+    concurrent: Option<Box<Concurrent>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Concurrent {
+    kept: Vec<Latest>,
 }
 
 impl Default for Latest {
@@ -102,7 +107,7 @@ impl Accesses {
         let thread = access.event.thread();
         let time = clock.get(thread);
         let ordered =
-            self.concurrent.is_empty() && self.write.is_known(clock) && self.read.is_known(clock);
+            self.concurrent.is_none() && self.write.is_known(clock) && self.read.is_known(clock);
         match access.event.op() {
             Op::Read if ordered => {
                 if !self.read.is_at(thread, time) && !self.write.is_at(thread, time) {
@@ -119,9 +124,16 @@ impl Accesses {
         }
     }
 
+    /// How many bytes it holds outside itself.
+    pub fn memory(&self) -> usize {
+        let kept = |many: &Concurrent| size_of::<Concurrent>() + size_of_val(&many.kept[..]);
+        self.concurrent.as_deref().map_or(0, kept)
+    }
+
     #[inline(never)]
     fn add_concurrent(&mut self, new: Latest, clock: &VectorClock, race: &mut impl FnMut(Access)) {
-        let mut kept = std::mem::take(&mut self.concurrent);
+        let mut concurrent = self.concurrent.take().unwrap_or_default();
+        let kept = &mut concurrent.kept;
         let alone = [self.write, self.read];
         kept.extend(alone.into_iter().filter(|latest| latest.time != 0));
         (self.write, self.read) = (Latest::default(), Latest::default());
@@ -143,13 +155,13 @@ impl Accesses {
         if needed {
             kept.push(new);
         }
-        self.keep(kept);
+        self.keep(concurrent);
     }
 
     /// Keeps these, in place if they fit.
-    fn keep(&mut self, mut kept: Vec<Latest>) {
+    fn keep(&mut self, concurrent: Box<Concurrent>) {
         let (mut write, mut read) = (Latest::default(), Latest::default());
-        let fit = kept.iter().all(|latest| {
+        let fit = concurrent.kept.iter().all(|latest| {
             let kind = Kind::of(&latest.access.event);
             let place = if kind.writes { &mut write } else { &mut read };
             let free = place.time == 0;
@@ -158,8 +170,8 @@ impl Accesses {
         });
         if fit {
             (self.write, self.read) = (write, read);
-            kept.clear();
+        } else {
+            self.concurrent = Some(concurrent);
         }
-        self.concurrent = kept;
     }
 }
