@@ -35,7 +35,12 @@ pub(crate) struct Accesses {
     write: Latest,
     read: Latest,
     /// All that is kept, otherwise.
-    concurrent: Vec<Latest>,
+    concurrent: Option<Box<Concurrent>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Concurrent {
+    kept: Vec<Latest>,
 }
 
 impl Default for Latest {
@@ -107,7 +112,7 @@ impl Accesses {
         let event = access.event;
         let time = clock.get(event.thread());
         let ordered =
-            self.concurrent.is_empty() && self.write.is_known(clock) && self.read.is_known(clock);
+            self.concurrent.is_none() && self.write.is_known(clock) && self.read.is_known(clock);
         match event.op() {
             Op::Read if ordered && self.read.is_none_or_at(event.pc()) => {
                 self.read = Latest { access, time };
@@ -119,9 +124,16 @@ impl Accesses {
         }
     }
 
+    /// How many bytes it holds outside itself.
+    pub fn memory(&self) -> usize {
+        let kept = |many: &Concurrent| size_of::<Concurrent>() + size_of_val(&many.kept[..]);
+        self.concurrent.as_deref().map_or(0, kept)
+    }
+
     #[inline(never)]
     fn add_concurrent(&mut self, new: Latest, clock: &VectorClock, race: &mut impl FnMut(Access)) {
-        let mut kept = std::mem::take(&mut self.concurrent);
+        let mut concurrent = self.concurrent.take().unwrap_or_default();
+        let kept = &mut concurrent.kept;
         let alone = [self.write, self.read];
         kept.extend(alone.into_iter().filter(|latest| latest.time != 0));
         (self.write, self.read) = (Latest::default(), Latest::default());
@@ -137,13 +149,13 @@ impl Accesses {
             !(ordered && kind.stands_for(old_kind) && (same_place || full))
         });
         kept.push(new);
-        self.keep(kept);
+        self.keep(concurrent);
     }
 
     /// Keeps these, in place if they fit.
-    fn keep(&mut self, mut kept: Vec<Latest>) {
+    fn keep(&mut self, concurrent: Box<Concurrent>) {
         let (mut write, mut read) = (Latest::default(), Latest::default());
-        let fit = kept.iter().all(|latest| {
+        let fit = concurrent.kept.iter().all(|latest| {
             let kind = Kind::of(&latest.access.event);
             let place = if kind.writes { &mut write } else { &mut read };
             let free = place.time == 0;
@@ -152,8 +164,8 @@ impl Accesses {
         });
         if fit {
             (self.write, self.read) = (write, read);
-            kept.clear();
+        } else {
+            self.concurrent = Some(concurrent);
         }
-        self.concurrent = kept;
     }
 }
