@@ -14,11 +14,7 @@ fn main() {
         ..Shape::default()
     };
     let trace = Generator::new(shape).collect_trace().unwrap();
-    let mut detector: Box<dyn Detector> = match args[1].as_str() {
-        "wcp" => Box::new(Wcp::new()),
-        "syncp" => Box::new(SyncP::new()),
-        _ => panic!(),
-    };
+    let mut detector = args[1].parse::<Method>().unwrap().detector();
     let mut races = Races::new();
     let start = std::time::Instant::now();
     for (i, step) in trace.steps.iter().enumerate() {
