@@ -94,6 +94,7 @@ impl Detector for Hb {
     }
 
     fn memory(&self) -> usize {
-        self.order.memory() + self.shadow.memory() + self.blocks.memory()
+        let cells: usize = self.shadow.states().map(Accesses::memory).sum();
+        self.order.memory() + self.shadow.memory() + cells + self.blocks.memory()
     }
 }

@@ -20,6 +20,13 @@ impl<T> Default for VecSlots<T> {
     }
 }
 
+impl<T> VecSlots<T> {
+    /// How many bytes it holds outside itself.
+    pub fn memory(&self) -> usize {
+        self.places.capacity() * size_of::<T>()
+    }
+}
+
 impl<T: Linked> Slots<T> for VecSlots<T> {
     #[inline]
     fn get(&self, at: u32) -> &T {
@@ -33,6 +40,10 @@ impl<T: Linked> Slots<T> for VecSlots<T> {
 
     fn insert(&mut self, item: T) -> Option<u32> {
         if self.free == NONE {
+            if self.places.is_empty() {
+                // Most histories are of one access.
+                self.places.reserve_exact(1);
+            }
             self.places.push(item);
             return Some(self.places.len() as u32 - 1);
         }

@@ -262,6 +262,12 @@ impl Detector for Hybrid {
     }
 
     fn memory(&self) -> usize {
-        self.order.memory() + self.shadow.memory() + self.blocks.memory() + self.ownership.memory()
+        let cell = |cell: &Cell| cell.store.nodes.memory() + cell.store.records.memory();
+        let cells: usize = self.shadow.states().map(cell).sum();
+        self.order.memory()
+            + self.shadow.memory()
+            + cells
+            + self.blocks.memory()
+            + self.ownership.memory()
     }
 }

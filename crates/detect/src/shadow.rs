@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 const WORDS: usize = 512;
 const PAGE_SHIFT: u32 = 12;
 const NONE: u32 = u32::MAX;
+const RECENT: usize = 256;
 
 /// States of cells of type `T`, by address.
 #[derive(Debug)]
@@ -19,7 +20,8 @@ pub struct Shadow<T> {
     words: Vec<[u32; WORDS]>,
     cells: Vec<Cell<T>>,
     free: u32,
-    last: (u64, u32),
+    /// Pages that were accessed lately, by the low bits of their numbers.
+    recent: Vec<(u64, u32)>,
 }
 
 #[derive(Debug)]
@@ -44,7 +46,7 @@ impl<T: Default + Clone> Shadow<T> {
             words: Vec::new(),
             cells: Vec::new(),
             free: NONE,
-            last: (u64::MAX, NONE),
+            recent: vec![(u64::MAX, NONE); RECENT],
         }
     }
 
@@ -213,15 +215,22 @@ impl<T: Default + Clone> Shadow<T> {
 
     #[inline]
     fn page(&mut self, number: u64) -> u32 {
-        if self.last.0 != number {
-            let words = &mut self.words;
-            let page = *self.pages.entry(number).or_insert_with(|| {
-                words.push([NONE; WORDS]);
-                words.len() as u32 - 1
-            });
-            self.last = (number, page);
+        let (known, page) = self.recent[number as usize % RECENT];
+        if known == number {
+            return page;
         }
-        self.last.1
+        self.find_page(number)
+    }
+
+    #[inline(never)]
+    fn find_page(&mut self, number: u64) -> u32 {
+        let words = &mut self.words;
+        let page = *self.pages.entry(number).or_insert_with(|| {
+            words.push([NONE; WORDS]);
+            words.len() as u32 - 1
+        });
+        self.recent[number as usize % RECENT] = (number, page);
+        page
     }
 }
 

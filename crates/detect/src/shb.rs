@@ -192,6 +192,13 @@ impl Detector for Shb {
     }
 
     fn memory(&self) -> usize {
-        self.order.memory() + self.shadow.memory() + self.blocks.memory()
+        // What writes share is shared out among them.
+        let shared = |written: &Written| {
+            let clock = size_of::<VectorClock>() + written.known.memory();
+            clock / Arc::strong_count(&written.known)
+        };
+        let cell = |cell: &Cell| cell.accesses.memory() + cell.written.as_ref().map_or(0, shared);
+        let cells: usize = self.shadow.states().map(cell).sum();
+        self.order.memory() + self.shadow.memory() + cells + self.blocks.memory()
     }
 }

@@ -173,6 +173,11 @@ impl Detector for Simple {
     }
 
     fn memory(&self) -> usize {
-        self.sets.memory() + self.shadow.memory() + self.blocks.memory() + self.ownership.memory()
+        let shared = self.shadow.states().filter(|cell| cell.shared.is_some());
+        self.sets.memory()
+            + self.shadow.memory()
+            + shared.count() * size_of::<Shared>()
+            + self.blocks.memory()
+            + self.ownership.memory()
     }
 }

@@ -3,6 +3,7 @@
 //! * [`shadow`]: who accessed which memory last; [`watcher`]: how an access is checked.
 //! * [`slots`], [`clock`], [`objects`], [`order`]: what is ordered before what.
 //! * [`context`]: where something was, with which locks; [`intern`]: its tables.
+//! * [`unseen`]: which code has hooks; what the rest does is not judged.
 //! * [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
 //!
@@ -25,6 +26,7 @@ mod output;
 mod report;
 mod shadow;
 mod slots;
+mod unseen;
 mod watcher;
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -52,6 +54,7 @@ pub fn start(path: &[u8]) -> bool {
         ));
         return false;
     }
+    unseen::start(path);
     let detector = ["hb", "simple", "detailed"][options::DETECTOR.get() as usize % 3];
     output::write(|record| record.begin(output::pid(), detector));
     if let Err(error) = shadow::reserve() {
@@ -213,6 +216,9 @@ pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
 
 /// A plain access to any number of bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
+    if unseen::is_unseen(pc) {
+        return;
+    }
     let _inside = Inside::enter();
     if let Some(watcher) = mine() {
         let context = context_at(watcher, pc);
@@ -242,9 +248,12 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let node = unsafe { context::node(local()) };
     let context = context::free_context(pc, node, watcher.held);
     watcher.settle();
+    let judged = !unseen::is_unseen(pc);
     let mut part = |from: usize, bytes: usize| {
         forget_objects(from, bytes);
-        watcher.access_range(from, bytes, true, false, context);
+        if judged {
+            watcher.access_range(from, bytes, true, false, context);
+        }
     };
     if block.bytes <= WHOLE {
         part(start, block.bytes);
@@ -357,5 +366,6 @@ pub fn tell_name(number: u32, name: &[u8]) {
 
 /// Tells of a module.
 pub fn tell_module(range: [u64; 3], build_id: &[u8], path: &[u8]) {
+    unseen::module(range, build_id);
     output::write(|record| record.module(output::pid(), range, build_id, path));
 }
