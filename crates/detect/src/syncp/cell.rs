@@ -1,13 +1,13 @@
 //! What is remembered about a cell of memory: its last write, and its accesses in a log for each kind.
 //!
 //! Every thread has a place in each log, behind what it has been held against. What does not race with it
-//! then never will: a thread's cuts grow. Of each other thread the first access that does race is
-//! remembered, with the cut that shows it, and held against again: until it has come into the cut, the
-//! other thread's later ones need not be looked at.
+//! then never will: a thread's cuts grow. Of each other thread and place in the program the first access that
+//! does race is remembered, with the cut that shows it, and held against again: until it has come into the
+//! cut, the later ones of the same thread and place need not be looked at.
 
 use std::rc::Rc;
 
-use deadheat_trace::{Event, Op, ThreadId};
+use deadheat_trace::{Event, Op, Pc, ThreadId};
 use smallvec::SmallVec;
 
 use super::cut::{Cut, Point};
@@ -59,26 +59,36 @@ struct Past {
     point: Point,
     /// What must be in before it, apart from its own thread.
     cut: Rc<Cut>,
-    /// The number of its thread's next one in the log.
+    source: Source,
+    /// The number of the next one in the log from the same source.
     next: u32,
 }
 
+/// A thread, and a place in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Source {
+    thread: ThreadId,
+    place: Pc,
+}
+
 const NONE: u32 = u32::MAX;
+/// How many places are told apart in the accesses of a thread to a cell; all others are one.
+const PLACES: usize = 32;
 
 /// What a thread has to do with a log.
 #[derive(Clone, Debug, Default)]
 struct Place {
     /// It has been held against all before.
     next: u32,
-    /// What it races with: the first of each thread.
+    /// What it races with: the first of each source.
     racing: SmallVec<[Racing; 1]>,
-    /// Its own last access.
-    last: Option<u32>,
+    /// Its own last access from each place.
+    last: SmallVec<[(Pc, u32); 1]>,
 }
 
 #[derive(Clone, Debug)]
 struct Racing {
-    thread: ThreadId,
+    source: Source,
     number: u32,
     /// What must be in for both to be next.
     cut: Cut,
@@ -110,7 +120,7 @@ pub(super) struct Scratch {
 }
 
 impl Cell {
-    /// Calls `race` for accesses that race with this one, the first of each thread and kind. Then it is
+    /// Calls `race` for accesses that race with this one, the first of each source and kind. Then it is
     /// one of those that later ones may race with.
     #[inline]
     pub fn add(
@@ -201,11 +211,11 @@ impl Log {
         let end = past.end();
         for number in (*next).max(past.begin())..end {
             let Some(old) = past.get(number) else { break };
-            let other = old.thread();
+            let other = old.source.thread;
             if other == thread
                 || present.cut.get(other) > old.point
                 || present.sections.exclude(other, old.point, thread)
-                || racing.iter().any(|racing| racing.thread == other)
+                || racing.iter().any(|racing| racing.source == old.source)
             {
                 continue;
             }
@@ -214,7 +224,7 @@ impl Log {
             if !old.is_in(present, scratch) {
                 race(&old.access);
                 racing.push(Racing {
-                    thread: other,
+                    source: old.source,
                     number,
                     cut: scratch.cut.clone(),
                 });
@@ -230,13 +240,12 @@ impl Log {
             self.places.resize_with(thread.index() + 1, Place::default);
         }
         let end = self.past.end();
-        let last = &mut self.places[thread.index()].last;
-        if let Some(number) = *last
-            && let Some(past) = self.past.get_mut(number)
-        {
+        let (place, last) = self.places[thread.index()].last_from(present.access.event.pc());
+        let source = Source { thread, place };
+        if let Some(past) = self.past.get_mut(*last) {
             // Between two accesses with the same cut in the same sections nothing is asked for: what
             // races with the first one races with the second one, unless it has passed the first already.
-            if number >= self.furthest
+            if *last >= self.furthest
                 && past.point.changes() == present.point.changes()
                 && Rc::ptr_eq(&past.cut, present.kept)
             {
@@ -246,23 +255,40 @@ impl Log {
             }
             past.next = end;
         }
-        *last = Some(end);
+        *last = end;
         self.past.push(Past {
             access: present.access,
             point: present.point,
             cut: Rc::clone(present.kept),
+            source,
             next: NONE,
         });
         let passed = present.passed;
         self.past
-            .trim_while(|past| past.point < passed.get(past.thread()));
+            .trim_while(|past| past.point < passed.get(past.source.thread));
         self.past.trim_to((end + 1).saturating_sub(present.limit));
     }
 }
 
+impl Place {
+    /// The place that an access counts for, and the number of the thread's last access that does.
+    fn last_from(&mut self, place: Pc) -> (Pc, &mut u32) {
+        let known = |list: &[(Pc, u32)], place| list.iter().position(|(known, _)| *known == place);
+        let (place, at) = match known(&self.last, place) {
+            None if self.last.len() >= PLACES => (Pc::UNKNOWN, known(&self.last, Pc::UNKNOWN)),
+            at => (place, at),
+        };
+        let at = at.unwrap_or_else(|| {
+            self.last.push((place, NONE));
+            self.last.len() - 1
+        });
+        (place, &mut self.last[at].1)
+    }
+}
+
 impl Racing {
-    /// Whether the thread still has an access in the log that races with the present one: this one, or
-    /// the first later one that does.
+    /// Whether the log still has an access from the same source that races with the present one:
+    /// this one, or the first later one that does.
     fn goes_on(
         &mut self,
         log: &Numbered<Past>,
@@ -271,18 +297,18 @@ impl Racing {
         race: &mut impl FnMut(&Access),
     ) -> bool {
         if self.number < log.begin() {
-            let of_thread = |number: &u32| {
+            let same_source = |number: &u32| {
                 let past = log.get(*number);
-                past.is_some_and(|past| past.thread() == self.thread)
+                past.is_some_and(|past| past.source == self.source)
             };
-            let next = (log.begin()..log.end()).find(of_thread);
+            let next = (log.begin()..log.end()).find(same_source);
             self.number = next.unwrap_or(NONE);
         }
         let mut started = false;
         while let Some(old) = log.get(self.number) {
             let (thread, point) = (present.access.event.thread(), old.point);
-            let passed = present.cut.get(self.thread) > point
-                || present.sections.exclude(self.thread, point, thread)
+            let passed = present.cut.get(self.source.thread) > point
+                || present.sections.exclude(self.source.thread, point, thread)
                 || {
                     if !std::mem::replace(&mut started, true) {
                         self.start(present, scratch);
@@ -314,16 +340,13 @@ impl Racing {
 }
 
 impl Past {
-    fn thread(&self) -> ThreadId {
-        self.access.event.thread()
-    }
-
     /// Whether all that this access and the present one need includes this access; the cut has
     /// what the present one needs. Otherwise the cut has what both need.
     fn is_in(&self, present: &Present<'_>, scratch: &mut Scratch) -> bool {
         let Scratch { cut, changed } = scratch;
-        changed.add(cut, &self.cut, self.thread(), self.point);
-        let until = Some((self.thread(), self.point.next()));
+        let thread = self.source.thread;
+        changed.add(cut, &self.cut, thread, self.point);
+        let until = Some((thread, self.point.next()));
         present.sections.close(cut, changed, until)
     }
 }

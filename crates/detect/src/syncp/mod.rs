@@ -11,7 +11,7 @@
 //! - with the beginnings of two sections of a lock the end of the earlier one.
 //!
 //! The set in the order of the trace is the schedule, so every race found is real. Found is every access
-//! that races with any earlier one, with the first partner in each thread.
+//! that races with any earlier one, with the first partner from each place of each thread.
 //!
 //! How it is done in one pass: what is asked for lies always earlier, so a set is a *cut* ([`cut`]), and what
 //! one access asks for its thread's later accesses ask for too. Every thread has the cut that its next step
