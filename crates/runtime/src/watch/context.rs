@@ -1,4 +1,4 @@
-//! Where an access was: its pc, the calls that led there, the locks held. Nineteen bits.
+//! Where an access was: its pc, the calls that led there, the locks held. Twenty bits.
 //!
 //! Calls form a tree: a node is a call site below the node of the call before. A site that is on
 //! the way to the root already leads back to its node, so recursion adds nothing and the tree is
@@ -12,7 +12,7 @@ use super::intern::{Table, hash};
 use crate::local::{Frame, Local};
 
 /// Bits of a context's number.
-pub const BITS: u32 = 19;
+pub const BITS: u32 = 20;
 /// The node above all calls.
 pub const ROOT: u32 = 1;
 /// Locks that are not known, because a table is full.
