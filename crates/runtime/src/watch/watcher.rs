@@ -1,13 +1,21 @@
 //! What a watched thread has: its slot, its clock, its locks, and how its accesses are checked.
 
-use deadheat_wire::word::WRITE1;
+use deadheat_wire::word::{ADDR_BITS, WRITE1};
 
 use super::clock::{self, Clock, Kept};
 use super::context::{self, Cache};
 use super::shadow::{self, Cell};
 use super::slots::{self, LAST_TIME, SLOTS};
 use super::{memory_limit, report};
-use crate::local::Local;
+use crate::local::{Local, WRITES};
+
+/// So many accesses are between two looks at the filter, and at the memory.
+const OFTEN: u64 = 1 << 16;
+const SELDOM: u64 = 1 << 20;
+/// Entries of the filter in use while segments are short.
+const SMALL_FILTER: usize = 1024;
+/// Where a segment's number begins.
+const SEGMENT_SHIFT: u32 = ADDR_BITS;
 
 /// A thread that is watched. Zeroed, it is one that is not.
 pub struct Watcher {
@@ -28,6 +36,8 @@ pub struct Watcher {
     pub thread: u32,
     /// Accesses that were checked.
     pub checked: u64,
+    /// The segment when their number was last looked at.
+    segment_before: u64,
     /// The thread's stack, from its lowest address to one past its highest.
     pub stack: [usize; 2],
     /// The round of the barrier that the thread waits at.
@@ -177,11 +187,23 @@ impl Watcher {
 
     #[cold]
     #[inline(never)]
-    fn now_and_then(&mut self) {
+    fn now_and_then(&mut self, local: *mut Local) {
         self.settle();
-        if self.checked.is_multiple_of(1 << 20) {
+        if self.checked.is_multiple_of(OFTEN) {
+            // SAFETY: the running thread's own state.
+            self.fit_filter(unsafe { &mut *local });
+        }
+        if self.checked.is_multiple_of(SELDOM) {
             memory_limit::look();
         }
+    }
+
+    /// A large filter is for long segments; in short ones it is only a waste of cache.
+    fn fit_filter(&mut self, local: &mut Local) {
+        let segments = local.segment.wrapping_sub(self.segment_before) >> SEGMENT_SHIFT;
+        self.segment_before = local.segment;
+        let short = segments > OFTEN / 512;
+        local.use_filter(if short { SMALL_FILTER } else { WRITES });
     }
 
     /// What comes now is later than what was released before. Called before a synchronisation
@@ -264,8 +286,8 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
         let context = watcher.context(local, pc);
         let (size, write) = (1 << SHIFT, KIND >= WRITE1);
         watcher.checked += 1;
-        if watcher.released || watcher.checked.is_multiple_of(1 << 20) {
-            watcher.now_and_then();
+        if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
+            watcher.now_and_then(local);
         }
         let offset = addr & 7;
         if offset + size > 8 {
