@@ -119,7 +119,7 @@ pub struct Frame {
     pub caller: usize,
     /// The stack pointer at its entry, to notice frames that were left without a hook.
     pub sp: usize,
-    /// The pc of the event before its entry, to take the entry back.
+    /// The pc of the event before its entry, to take the entry back. When watching: in its own code.
     pub last_pc: usize,
     /// The node of the call in the tree of calls (watching); 0 if it is not known yet.
     pub node: usize,

@@ -311,7 +311,11 @@ pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
         *frame = Frame {
             caller,
             sp,
-            last_pc: (*local).cursor.last_pc,
+            last_pc: if watched {
+                callee
+            } else {
+                (*local).cursor.last_pc
+            },
             node: 0,
         };
         (*local).frame = frame.add(1);
@@ -342,7 +346,7 @@ unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
                 *frame = Frame {
                     caller,
                     sp,
-                    last_pc: 0,
+                    last_pc: callee,
                     node: 0,
                 };
                 (*local).frame = frame.add(1);

@@ -3,7 +3,7 @@
 //! * [`shadow`]: who accessed which memory last; [`watcher`]: how an access is checked.
 //! * [`slots`], [`clock`], [`objects`], [`order`]: what is ordered before what.
 //! * [`context`]: where something was, with which locks; [`intern`]: its tables.
-//! * [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
+//! * [`code`]: whose accesses are seen at all; [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
 //!
 //! The detector is happens-before over epochs as in FastTrack (Flanagan, Freund, PLDI 2009), with
@@ -16,6 +16,7 @@
 
 mod blocks;
 mod clock;
+mod code;
 mod context;
 mod intern;
 mod memory_limit;
@@ -214,7 +215,11 @@ pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
 /// A plain access to any number of bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     let _inside = Inside::enter();
-    if let Some(watcher) = mine() {
+    // SAFETY: the running thread's own state; a watched thread has its frames.
+    let entered = || unsafe { (*(*local()).frame.sub(1)).last_pc };
+    if let Some(watcher) = mine()
+        && code::is_instrumented(pc, entered())
+    {
         let context = context_at(watcher, pc);
         watcher.settle();
         watcher.access_range(addr, length, write, false, context);
@@ -355,7 +360,8 @@ pub fn tell_name(number: u32, name: &[u8]) {
     output::write(|record| record.name(output::pid(), number, name));
 }
 
-/// Tells of a module.
-pub fn tell_module(range: [u64; 3], build_id: &[u8], path: &[u8]) {
+/// Tells of a module; `table` is where its table of functions is.
+pub fn tell_module(range: [u64; 3], table: u64, build_id: &[u8], path: &[u8]) {
+    code::add_module(range[0] as usize, range[1] as usize, table as usize);
     output::write(|record| record.module(output::pid(), range, build_id, path));
 }
