@@ -3,8 +3,7 @@
 //! * [`shadow`]: who accessed which memory last; [`watcher`]: how an access is checked.
 //! * [`slots`], [`clock`], [`objects`], [`order`]: what is ordered before what.
 //! * [`context`]: where something was, with which locks; [`intern`]: its tables.
-//! * [`unseen`]: which code has hooks; what the rest does is not judged.
-//! * [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
+//! * [`code`]: whose accesses are seen at all; [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
 //!
 //! The detector is happens-before over epochs as in FastTrack (Flanagan, Freund, PLDI 2009), with
@@ -17,6 +16,7 @@
 
 mod blocks;
 mod clock;
+mod code;
 mod context;
 mod intern;
 mod memory_limit;
@@ -26,7 +26,6 @@ mod output;
 mod report;
 mod shadow;
 mod slots;
-mod unseen;
 mod watcher;
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -54,7 +53,6 @@ pub fn start(path: &[u8]) -> bool {
         ));
         return false;
     }
-    unseen::start(path);
     let detector = ["hb", "simple", "detailed"][options::DETECTOR.get() as usize % 3];
     output::write(|record| record.begin(output::pid(), detector));
     if let Err(error) = shadow::reserve() {
@@ -216,11 +214,12 @@ pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
 
 /// A plain access to any number of bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
-    if unseen::is_unseen(pc) {
-        return;
-    }
     let _inside = Inside::enter();
-    if let Some(watcher) = mine() {
+    // SAFETY: the running thread's own state; a watched thread has its frames.
+    let entered = || unsafe { (*(*local()).frame.sub(1)).last_pc };
+    if let Some(watcher) = mine()
+        && code::is_instrumented(pc, entered())
+    {
         let context = context_at(watcher, pc);
         watcher.settle();
         watcher.access_range(addr, length, write, false, context);
@@ -238,7 +237,7 @@ fn allocated(watcher: &mut Watcher, start: usize, bytes: usize, pc: usize) {
     memory_limit::allocated(bytes);
 }
 
-/// A block's release writes to all of it. Synchronisation objects in it are no more: where one
+/// A block's release writes to all of it, if code whose synchronisation is seen releases it. Synchronisation objects in it are no more: where one
 /// was, there is an atomic access.
 fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let Some(block) = blocks::at(start) else {
@@ -248,7 +247,9 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let node = unsafe { context::node(local()) };
     let context = context::free_context(pc, node, watcher.held);
     watcher.settle();
-    let judged = !unseen::is_unseen(pc);
+    // A library's release may be one that it does for the program: C++'s `delete`.
+    let of_library = code::module_of(pc).is_some_and(|(module, _)| module != 0);
+    let judged = of_library || code::is_instrumented(pc, entered());
     let mut part = |from: usize, bytes: usize| {
         forget_objects(from, bytes);
         if judged {
@@ -364,8 +365,8 @@ pub fn tell_name(number: u32, name: &[u8]) {
     output::write(|record| record.name(output::pid(), number, name));
 }
 
-/// Tells of a module.
-pub fn tell_module(range: [u64; 3], build_id: &[u8], path: &[u8]) {
-    unseen::module(range, build_id);
+/// Tells of a module; `table` is where its table of functions is.
+pub fn tell_module(range: [u64; 3], table: u64, build_id: &[u8], path: &[u8]) {
+    code::add_module(range[0] as usize, range[1] as usize, table as usize);
     output::write(|record| record.module(output::pid(), range, build_id, path));
 }
