@@ -99,6 +99,34 @@ pub fn traces(shape: Shape) -> impl Strategy<Value = Trace> {
     })
 }
 
+/// Random traces that have some of the things that a shape has: what there is comes up more often.
+pub fn traces_of_parts(all: Shape) -> impl Strategy<Value = Trace> {
+    any::<[bool; 8]>().prop_flat_map(move |some| {
+        let [
+            read_locks,
+            conditions,
+            barriers,
+            semaphores,
+            channels,
+            atomics,
+            parts,
+            heap,
+        ] = some;
+        traces(Shape {
+            read_locks: all.read_locks && read_locks,
+            conditions: all.conditions && conditions,
+            barriers: all.barriers && barriers,
+            semaphores: all.semaphores && semaphores,
+            channels: all.channels && channels,
+            atomics: if atomics { all.atomics } else { Atomics::None },
+            parts: all.parts && parts,
+            heap: all.heap && heap,
+            variables: if parts { all.variables } else { 1 },
+            ..all
+        })
+    })
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Unborn,
@@ -302,8 +330,12 @@ impl Maker {
                 steps.push(Step::new(fence));
             }
             // The same bytes as a plain variable: not both are atomic.
-            steps.push(atomic(Op::AtomicWrite, Addr(VARIABLES), Order::Relaxed));
-            steps.push(atomic(Op::AtomicRead, Addr(VARIABLES), Order::Relaxed));
+            for order in [Order::Relaxed, Order::Release] {
+                steps.push(atomic(Op::AtomicWrite, Addr(VARIABLES), order));
+            }
+            for order in [Order::Relaxed, Order::Acquire] {
+                steps.push(atomic(Op::AtomicRead, Addr(VARIABLES), order));
+            }
         }
     }
 
