@@ -11,7 +11,7 @@
 //! count. Known misses: those of the locality check. What is flagged need not be a race: only
 //! locks are seen, not what else orders threads, and not locks made of atomics (Rust's).
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::watch::{AccessKind, Place};
 
@@ -134,9 +134,17 @@ unsafe fn shared(
     );
 }
 
+/// How many words are told of that were flagged by the same code: of an array not every element.
+const MOST_BY_ONE: u32 = 16;
+static BY_CODE: [AtomicU32; 4096] = [const { AtomicU32::new(0) }; 4096];
+
 /// Tells of a word that no lock protects.
 #[cold]
 fn flag(thread: u32, addr: usize, size: usize, write: bool, context: u32, earlier: Option<State>) {
+    let code = Context::of(context).signature() as usize % BY_CODE.len();
+    if BY_CODE[code].fetch_add(1, Ordering::Relaxed) >= MOST_BY_ONE {
+        return;
+    }
     let place = place_of(addr);
     let signature = match place {
         Place::Global { module, offset } => intern::hash([u64::from(module), offset & !7]),
