@@ -35,6 +35,11 @@ pub fn add_module(start: usize, end: usize, table: usize) {
     }
 }
 
+/// In a forked process: modules are told again.
+pub fn forget() {
+    COUNT.store(0, Ordering::Release);
+}
+
 /// The number of the module that holds an address, and where it begins.
 pub fn module_of(addr: usize) -> Option<(u32, usize)> {
     let modules = &MODULES[..COUNT.load(Ordering::Acquire)];

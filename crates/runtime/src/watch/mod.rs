@@ -6,6 +6,8 @@
 //! * [`code`]: whose accesses are seen at all; [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
 //!
+//! * [`simple`], [`locksets`]: the simple mode, which looks at locks only.
+//!
 //! The detector is happens-before over epochs as in FastTrack (Flanagan, Freund, PLDI 2009), with
 //! shadow cells as in ThreadSanitizer (Serebryany, Iskhodzhanov, WBIA 2009; its third version),
 //! and differs from both: stand-alone fences order what they order, a cell carries its whole context
@@ -19,12 +21,14 @@ mod clock;
 mod code;
 mod context;
 mod intern;
+mod locksets;
 mod memory_limit;
 mod objects;
 mod order;
 mod output;
 mod report;
 mod shadow;
+mod simple;
 mod slots;
 mod watcher;
 
@@ -61,6 +65,12 @@ pub fn start(path: &[u8]) -> bool {
              vm.overcommit_memory set?"
         ));
     }
+    if options::DETECTOR.get() == options::SIMPLE {
+        shadow::use_words();
+        if !locksets::start() {
+            cannot(format_args!("there is no memory for tables"));
+        }
+    }
     if !(context::start() && objects::start() && blocks::start()) {
         cannot(format_args!("there is no memory for tables"));
     }
@@ -96,6 +106,7 @@ pub fn restart_in_child() -> bool {
     blocks::unlock();
     objects::unlock();
     clock::unlock();
+    code::forget();
     output::forget_questions();
     report::start_anew();
     if output::reopen().is_err() {
@@ -138,10 +149,10 @@ pub fn sync(sync: &Sync) {
             let taken = context::context(pc, node, 0);
             order::sync(watcher, sync);
             let write = sync.op == Op::Acquire;
-            watcher.held = context::with_lock(watcher.held, object, write, taken);
+            watcher.hold(context::with_lock(watcher.held, object, write, taken));
         }
         Op::Release | Op::ReadRelease => {
-            watcher.held = context::without_lock(watcher.held, object);
+            watcher.hold(context::without_lock(watcher.held, object));
             order::sync(watcher, sync);
         }
         Op::End => {
@@ -158,6 +169,9 @@ pub fn sync(sync: &Sync) {
 
 /// Enters an atomic read of a synchronisation object's first byte.
 fn touch(watcher: &mut Watcher, object: usize, pc: usize) {
+    if watcher.simple {
+        return;
+    }
     let context = context_at(watcher, pc);
     watcher.settle();
     watcher.access_range(object, 1, false, true, context);
@@ -189,7 +203,9 @@ pub fn before_atomic() {
 
 /// An atomic access has been done; called in one step with it.
 pub fn atomic(op: Op, addr: usize, order: Order) {
-    if let Some(watcher) = mine() {
+    if let Some(watcher) = mine()
+        && !watcher.simple
+    {
         match op {
             Op::Fence => order::sync(
                 watcher,
@@ -206,20 +222,28 @@ pub fn atomic(op: Op, addr: usize, order: Order) {
 /// The same access, as one that others can race with; called after that step.
 pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
     let Some(watcher) = mine() else { return };
-    if op != Op::Fence {
+    if op != Op::Fence && !watcher.simple {
         let context = context_at(watcher, pc);
         watcher.access_range(addr, size, op.writes(), true, context);
     }
 }
 
+/// Where the instrumented function is that the running thread has entered last.
+fn entered() -> usize {
+    // SAFETY: the running thread's own state; a watched thread has its frames.
+    unsafe { (*(*local()).frame.sub(1)).last_pc }
+}
+
 /// A plain access to any number of bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     let _inside = Inside::enter();
-    // SAFETY: the running thread's own state; a watched thread has its frames.
-    let entered = || unsafe { (*(*local()).frame.sub(1)).last_pc };
     if let Some(watcher) = mine()
         && code::is_instrumented(pc, entered())
     {
+        if watcher.simple {
+            // SAFETY: the running thread's own state.
+            return unsafe { watcher.access_simply(local(), addr, length, write, pc) };
+        }
         let context = context_at(watcher, pc);
         watcher.settle();
         watcher.access_range(addr, length, write, false, context);
@@ -250,6 +274,14 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     // A library's release may be one that it does for the program: C++'s `delete`.
     let of_library = code::module_of(pc).is_some_and(|(module, _)| module != 0);
     let judged = of_library || code::is_instrumented(pc, entered());
+    if watcher.simple {
+        if judged {
+            // SAFETY: as above.
+            unsafe { watcher.access_simply(local(), start, block.bytes.min(WHOLE), true, pc) };
+        }
+        blocks::remove(start);
+        return;
+    }
     let mut part = |from: usize, bytes: usize| {
         forget_objects(from, bytes);
         if judged {

@@ -47,6 +47,9 @@ fn publish(watcher: &mut Watcher, to: usize) {
 
 /// A synchronisation other than an atomic access.
 pub fn sync(watcher: &mut Watcher, sync: &Sync) {
+    if watcher.simple {
+        return;
+    }
     let object = sync.object;
     match sync.op {
         Op::Acquire => {

@@ -5,7 +5,7 @@
 //! and written whole and without locks: two threads that meet in one may lose one of the two,
 //! which can only make a race be found later.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::clock::Clock;
 use super::slots::SLOTS;
@@ -45,6 +45,20 @@ pub fn reserve() -> Result<(), isize> {
     Ok(())
 }
 
+/// How many cells of each eight bytes are used: all, or one word (see [`word`]).
+static USED: AtomicUsize = AtomicUsize::new(CELLS);
+
+/// From now on there is one word for eight bytes, not cells.
+pub fn use_words() {
+    USED.store(1, Ordering::Relaxed);
+}
+
+/// The word of the eight bytes around an address, where there are no cells.
+#[inline(always)]
+pub fn word(addr: usize) -> *const AtomicU64 {
+    (BASE + (addr & ADDRESS)) as *const AtomicU64
+}
+
 fn advise(start: usize, bytes: usize, advice: i32) {
     sys::call(libc::SYS_madvise, [start, bytes, advice as usize, 0, 0, 0]);
 }
@@ -66,8 +80,9 @@ pub fn clear(addr: usize, bytes: usize) {
     if bytes == 0 {
         return;
     }
-    let start = cells(addr) as usize;
-    let len = ((addr + bytes - 1) >> 3).wrapping_sub(addr >> 3) * 8 * CELLS + 8 * CELLS;
+    let used = USED.load(Ordering::Relaxed);
+    let start = BASE + (addr & ADDRESS) * used;
+    let len = (((addr + bytes - 1) >> 3).wrapping_sub(addr >> 3) + 1) * 8 * used;
     if start + len > BASE + SPAN {
         return;
     }

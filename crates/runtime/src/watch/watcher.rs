@@ -6,8 +6,9 @@ use super::clock::{self, Clock, Kept};
 use super::context::{self, Cache};
 use super::shadow::{self, Cell};
 use super::slots::{self, LAST_TIME, SLOTS};
-use super::{memory_limit, report};
+use super::{locksets, memory_limit, report, simple};
 use crate::local::{Local, WRITES};
+use crate::options;
 
 /// So many accesses are between two looks at the filter, and at the memory.
 const OFTEN: u64 = 1 << 16;
@@ -32,6 +33,10 @@ pub struct Watcher {
     luck: u32,
     /// The locks held.
     pub held: u32,
+    /// The simple mode: no cells, no clocks.
+    pub simple: bool,
+    /// The sets of all locks held, and of those held for writing (simple mode).
+    pub locksets: [u32; 2],
     /// The thread's number.
     pub thread: u32,
     /// Accesses that were checked.
@@ -64,6 +69,8 @@ impl Watcher {
         }
         (self.has_seen, self.has_fenced) = (false, false);
         (self.held, self.thread, self.released) = (0, thread, false);
+        self.simple = options::DETECTOR.get() == options::SIMPLE;
+        self.locksets = [0; 2];
         self.luck = thread;
         self.wide = shadow::can_enter_at_once();
         self.take_slot();
@@ -206,6 +213,41 @@ impl Watcher {
         local.use_filter(if short { SMALL_FILTER } else { WRITES });
     }
 
+    /// An access in the simple mode.
+    ///
+    /// # Safety
+    /// As for `context`.
+    #[inline(always)]
+    pub unsafe fn access_simply(
+        &mut self,
+        local: *mut Local,
+        addr: usize,
+        size: usize,
+        write: bool,
+        pc: usize,
+    ) {
+        if self.checked.is_multiple_of(OFTEN) {
+            self.now_and_then(local);
+        }
+        // SAFETY: as the caller says.
+        unsafe {
+            if (addr & 7) + size <= 8 {
+                return simple::access(self, local, addr, size, write, pc);
+            }
+            for (at, bytes, _) in words(addr, size) {
+                simple::access(self, local, at, bytes, write, pc);
+            }
+        }
+    }
+
+    /// The locks held have changed.
+    pub fn hold(&mut self, held: u32) {
+        self.held = held;
+        if self.simple {
+            self.locksets = locksets::of_held(held);
+        }
+    }
+
     /// What comes now is later than what was released before. Called before a synchronisation
     /// whose own access must be covered by what it releases.
     pub fn settle(&mut self) {
@@ -283,9 +325,12 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
     // SAFETY: as the caller says.
     unsafe {
         let watcher = &mut *(*local).watcher;
-        let context = watcher.context(local, pc);
         let (size, write) = (1 << SHIFT, KIND >= WRITE1);
         watcher.checked += 1;
+        if watcher.simple {
+            return watcher.access_simply(local, addr, size, write, pc);
+        }
+        let context = watcher.context(local, pc);
         if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
             watcher.now_and_then(local);
         }
