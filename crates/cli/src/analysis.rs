@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_detect::{
-    Benign, Channels, Detector, Hybrid, HybridOptions, Marked, Method, Race, Races, Signature,
+    Benign, Channels, Deadlock, Deadlocks, Detector, Hybrid, HybridOptions, LockOrder, Marked,
+    Method, Race, Races, Signature,
 };
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
 use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
@@ -49,8 +50,8 @@ pub struct Analysis {
     pub remarks: Vec<String>,
 }
 
-/// Looks at the trace at `path` with these methods, and for cycles of locks if `deadlocks`.
-pub fn of(path: &Path, methods: &[Method], deadlocks: bool, config: &Config) -> Result<Analysis> {
+/// Looks at the trace at `path` with these methods, and for cycles of locks.
+pub fn of(path: &Path, methods: &[Method], config: &Config) -> Result<Analysis> {
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     let mut events = 0;
@@ -63,11 +64,11 @@ pub fn of(path: &Path, methods: &[Method], deadlocks: bool, config: &Config) -> 
             None => left_out.push(*method),
         }
     }
-    let cycles = match deadlocks {
-        true => cycles(path, config)?,
-        false => Vec::new(),
-    };
-    let (findings, remarks) = explain(path, &runs, &cycles)?;
+    let cycles = cycles(path, config)?;
+    let (findings, mut remarks) = explain(path, &runs, &cycles.found)?;
+    if !cycles.complete {
+        remarks.push("too many nested locks: not all of their orders were compared".to_owned());
+    }
     Ok(Analysis {
         runs,
         left_out,
@@ -87,7 +88,10 @@ fn read(
 ) -> Result<(u64, Marked<Watched<Input>, marks::Finder>)> {
     let mut steps = marks::apply(Watched::new(input, what), config);
     let mut count = 0;
-    while let Some(step) = steps.next_step().map_err(|error| input::broken(path, &error))? {
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
         let index = steps.last_index().unwrap_or(EventIndex(count));
         visit(index, &step, steps.tables());
         count += 1;
@@ -105,14 +109,20 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
     let mut races = Races::new();
     let mut memory = 0;
     let mut unseen = Unseen::of(input.tables());
-    let (count, steps) = read(path, input, "looking for races", config, |index, step, tables| {
-        if !unseen.is_unseen(&step.event) {
-            detector.step(index, step, tables, &mut races);
-        }
-        if index.0.is_multiple_of(STRIDE) {
-            memory = memory.max(detector.memory());
-        }
-    })?;
+    let (count, steps) = read(
+        path,
+        input,
+        "looking for races",
+        config,
+        |index, step, tables| {
+            if !unseen.is_unseen(&step.event) {
+                detector.step(index, step, tables, &mut races);
+            }
+            if index.0.is_multiple_of(STRIDE) {
+                memory = memory.max(detector.memory());
+            }
+        },
+    )?;
     detector.finish(steps.tables(), &mut races);
     let run = Run {
         method,
@@ -138,8 +148,21 @@ fn detector(path: &Path, method: Method, config: &Config) -> Result<Box<dyn Dete
     })))
 }
 
-type Deadlock = ();
-fn cycles(_: &Path, _: &Config) -> Result<Vec<Deadlock>> { Ok(Vec::new()) }
+fn cycles(path: &Path, config: &Config) -> Result<Deadlocks> {
+    let mut order = LockOrder::new();
+    let what = "looking for cycles of locks";
+    read(
+        path,
+        input::open(path)?,
+        what,
+        config,
+        |index, step, tables| {
+            order.step(index, step, tables);
+        },
+    )?;
+    Ok(order.deadlocks())
+}
+
 /// A race with the methods that found it.
 struct Found {
     race: Race,
@@ -166,20 +189,24 @@ fn merged(runs: &[Run]) -> Vec<Found> {
     all
 }
 
-fn explain(
-    path: &Path,
-    runs: &[Run],
-    cycles: &[Deadlock],
-) -> Result<(Vec<Finding>, Vec<String>)> {
+fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<(Vec<Finding>, Vec<String>)> {
     let found = merged(runs);
     let races: Vec<Race> = found.iter().map(|found| found.race).collect();
-    let of_races = races.iter().flat_map(|race| [race.first.index, race.second.index]);
-    let mut contexts = Contexts::of(of_races);
+    let of_races = races
+        .iter()
+        .flat_map(|race| [race.first.index, race.second.index]);
+    let of_cycles = cycles
+        .iter()
+        .flat_map(|cycle| cycle.steps.iter().map(|step| step.requests.at));
+    let mut contexts = Contexts::of(of_races.chain(of_cycles));
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
     let mut steps = Watched::new(input, "explaining");
     let mut index = 0;
-    while let Some(step) = steps.next_step().map_err(|error| input::broken(path, &error))? {
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
         contexts.step(EventIndex(index), &step);
         benign.step(EventIndex(index), &step);
         index += 1;
@@ -207,7 +234,17 @@ fn explain(
             add(&mut findings, finding);
         }
     }
-let _ = cycles;    findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
+    for cycle in cycles {
+        let requests: Vec<_> = cycle
+            .steps
+            .iter()
+            .map(|step| (step.requests.at, step.requests.lock))
+            .collect();
+        if let Some(finding) = explain.deadlock(&requests, Rung::Warning) {
+            add(&mut findings, finding);
+        }
+    }
+    findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
     Ok((findings, names.remarks()))
 }
 

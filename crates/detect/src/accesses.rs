@@ -6,15 +6,20 @@
 //! races with the earlier one alone goes unseen. Here an access is dropped only when one that comes
 //! after it, by the order that is asked about, *stands for* it: whatever conflicts with the dropped one
 //! conflicts with the other, and if it is not ordered behind the dropped one then not behind the other
-//! either. So of every access it is known whether it races, races before it or not. While nothing is
-//! concurrent that is one write and one read, in place.
+//! either. So of every access it is known whether it races, races before it or not. And as an access
+//! stands only for those at the same place in the program, every pair of places that race is found,
+//! up to [`MOST`] places of a cell; beyond that, places stand for each other. While one place writes
+//! and one reads, that is one write and one read, in place.
 //!
 //! Atomic accesses do not conflict with each other: an atomic write stands for no plain one.
 //! To give memory back is a write.
 
-use deadheat_trace::{Event, Op, ThreadId};
+use deadheat_trace::{Event, Op, Pc, ThreadId};
 
 use crate::{Access, VectorClock};
+
+/// How many accesses of different places are kept of a cell.
+const MOST: usize = 32;
 
 /// An access and its thread's time at it. Time 0: none.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +48,7 @@ impl Default for Latest {
         Latest {
             access: Access {
                 index: deadheat_trace::EventIndex(0),
-                event: Event::new(ThreadId(0), Op::Lost, 0, deadheat_trace::Pc::UNKNOWN),
+                event: Event::new(ThreadId(0), Op::Lost, 0, Pc::UNKNOWN),
             },
             time: 0,
         }
@@ -94,8 +99,8 @@ impl Latest {
     }
 
     #[inline]
-    fn is_at(&self, thread: ThreadId, time: u32) -> bool {
-        self.time == time && self.thread() == thread
+    fn is_none_or_at(&self, pc: Pc) -> bool {
+        self.time == 0 || self.access.event.pc() == pc
     }
 }
 
@@ -104,21 +109,16 @@ impl Accesses {
     /// conflicts with it and is not ordered before it.
     #[inline]
     pub fn add(&mut self, access: Access, clock: &VectorClock, race: &mut impl FnMut(Access)) {
-        let thread = access.event.thread();
-        let time = clock.get(thread);
+        let event = access.event;
+        let time = clock.get(event.thread());
         let ordered =
             self.concurrent.is_none() && self.write.is_known(clock) && self.read.is_known(clock);
-        match access.event.op() {
-            Op::Read if ordered => {
-                if !self.read.is_at(thread, time) && !self.write.is_at(thread, time) {
-                    self.read = Latest { access, time };
-                }
+        match event.op() {
+            Op::Read if ordered && self.read.is_none_or_at(event.pc()) => {
+                self.read = Latest { access, time };
             }
-            Op::Write if ordered => {
-                self.read.time = 0;
-                if !self.write.is_at(thread, time) {
-                    self.write = Latest { access, time };
-                }
+            Op::Write if ordered && self.write.is_none_or_at(event.pc()) => {
+                self.write = Latest { access, time };
             }
             _ => self.add_concurrent(Latest { access, time }, clock, race),
         }
@@ -132,46 +132,41 @@ impl Accesses {
 
     #[inline(never)]
     fn add_concurrent(&mut self, new: Latest, clock: &VectorClock, race: &mut impl FnMut(Access)) {
-        let mut concurrent = self.concurrent.take().unwrap_or_default();
+        let (write, read) = (&mut self.write, &mut self.read);
+        let concurrent = self.concurrent.get_or_insert_with(|| {
+            let alone = [std::mem::take(write), std::mem::take(read)];
+            let kept = alone.into_iter().filter(|latest| latest.time != 0);
+            Box::new(Concurrent {
+                kept: kept.collect(),
+            })
+        });
         let kept = &mut concurrent.kept;
-        let alone = [self.write, self.read];
-        kept.extend(alone.into_iter().filter(|latest| latest.time != 0));
-        (self.write, self.read) = (Latest::default(), Latest::default());
-        let kind = Kind::of(&new.access.event);
-        let mut needed = true;
-        kept.retain(|old| {
+        let (kind, thread, pc) = (
+            Kind::of(&new.access.event),
+            new.thread(),
+            new.access.event.pc(),
+        );
+        let full = kept.len() >= MOST;
+        let mut place = None;
+        let mut at = 0;
+        while let Some(old) = kept.get(at) {
             let old_kind = Kind::of(&old.access.event);
-            let mine = old.thread() == new.thread();
-            let ordered = mine || old.is_known(clock);
-            if !ordered && kind.conflicts_with(old_kind) {
-                race(old.access);
+            if old.thread() != thread && !old.is_known(clock) {
+                if kind.conflicts_with(old_kind) {
+                    race(old.access);
+                }
+            } else if (old.access.event.pc() == pc || full) && kind.stands_for(old_kind) {
+                if place.is_some() {
+                    kept.swap_remove(at);
+                    continue;
+                }
+                place = Some(at);
             }
-            if mine && old.time == new.time && old_kind.stands_for(kind) {
-                needed = false;
-                return true;
-            }
-            !(ordered && kind.stands_for(old_kind))
-        });
-        if needed {
-            kept.push(new);
+            at += 1;
         }
-        self.keep(concurrent);
-    }
-
-    /// Keeps these, in place if they fit.
-    fn keep(&mut self, concurrent: Box<Concurrent>) {
-        let (mut write, mut read) = (Latest::default(), Latest::default());
-        let fit = concurrent.kept.iter().all(|latest| {
-            let kind = Kind::of(&latest.access.event);
-            let place = if kind.writes { &mut write } else { &mut read };
-            let free = place.time == 0;
-            *place = *latest;
-            free && !kind.atomic
-        });
-        if fit {
-            (self.write, self.read) = (write, read);
-        } else {
-            self.concurrent = Some(concurrent);
+        match place {
+            Some(at) => kept[at] = new,
+            None => kept.push(new),
         }
     }
 }

@@ -13,6 +13,8 @@ mod channels;
 mod clock;
 mod cp;
 mod detector;
+#[cfg(test)]
+mod forgetting;
 mod happens_before;
 mod hb;
 mod history_slots;

@@ -100,7 +100,7 @@ impl Args {
         let recorded = plan.run()?;
         let verified = verified(&recorded)?;
         let methods = [Method::Hb, Method::Hybrid];
-        let mut analysis = analysis::of(&recorded.traces[0], &methods, true, &config)?;
+        let mut analysis = analysis::of(&recorded.traces[0], &methods, &config)?;
         analysis
             .findings
             .retain(|finding| !suppressions.match_finding(finding));

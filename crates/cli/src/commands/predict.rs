@@ -70,7 +70,7 @@ impl Args {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
         let path = self.which.path()?;
-        let mut analysis = analysis::of(&path, &methods, true, &config)?;
+        let mut analysis = analysis::of(&path, &methods, &config)?;
         let before = analysis.findings.len();
         analysis
             .findings

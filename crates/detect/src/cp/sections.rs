@@ -38,6 +38,8 @@ pub(super) struct Sections {
     pub at: FxHashMap<usize, usize>,
     /// In the order in which they began.
     of_lock: FxHashMap<LockId, Vec<usize>>,
+    /// The last step of each thread.
+    pub last: FxHashMap<ThreadId, usize>,
     /// Those that each thread is in.
     open: FxHashMap<ThreadId, Vec<usize>>,
 }
@@ -92,18 +94,14 @@ impl Sections {
     pub fn add_by_order(&mut self, moments: &VecDeque<Moment>) -> bool {
         let mut found: Vec<(usize, usize)> = Vec::new();
         self.follow(moments, |at, moment, lies| {
-            if let What::Given(held) = moment.what
+            if let What::Given(_) = moment.what
                 && let Some(&number) = self.at.get(&at)
             {
-                let earlier = self.of_lock[&held.lock].iter();
-                for &earlier in earlier.take_while(|earlier| **earlier < number) {
-                    let section = &self.all[earlier];
-                    if section.begin <= lies.get(section.thread)
-                        && excludes(&self.all, earlier, number)
-                        && !self.all[number].after.contains(&earlier)
-                    {
-                        found.push((earlier, number));
-                    }
+                self.find_before(number, lies, &mut found);
+            }
+            if self.last.get(&moment.thread) == Some(&at) {
+                for &number in self.open.get(&moment.thread).into_iter().flatten() {
+                    self.find_before(number, lies, &mut found);
                 }
             }
         });
@@ -111,6 +109,22 @@ impl Sections {
             self.all[*number].after.push(*earlier);
         }
         !found.is_empty()
+    }
+
+    /// Finds the sections before a section that has come to its end, or to the window's, in which
+    /// something lies before something in it.
+    fn find_before(&self, number: usize, lies: &VectorClock, found: &mut Vec<(usize, usize)>) {
+        let section = &self.all[number];
+        let earlier = self.of_lock[&section.lock].iter();
+        for &earlier in earlier.take_while(|earlier| **earlier < number) {
+            let first = &self.all[earlier];
+            if first.begin <= lies.get(first.thread)
+                && excludes(&self.all, earlier, number)
+                && !section.after.contains(&earlier)
+            {
+                found.push((earlier, number));
+            }
+        }
     }
 
     /// Calls `visit` for each step with what lies before it, as far as it is known, and its thread's

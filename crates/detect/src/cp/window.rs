@@ -131,6 +131,7 @@ impl Window {
         }
         for (at, moment) in self.moments.iter().enumerate() {
             let (thread, number) = (moment.thread, self.number);
+            sections.last.insert(thread, at);
             match moment.what {
                 What::Access(access) => {
                     let (event, writes) = (&access.event, access.event.op().writes());

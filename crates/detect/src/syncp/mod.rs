@@ -11,7 +11,7 @@
 //! - with the beginnings of two sections of a lock the end of the earlier one.
 //!
 //! The set in the order of the trace is the schedule, so every race found is real. Found is every access
-//! that races with any earlier one, with the first partner in each thread.
+//! that races with any earlier one, with the first partner from each place of each thread.
 //!
 //! How it is done in one pass: what is asked for lies always earlier, so a set is a *cut* ([`cut`]), and what
 //! one access asks for its thread's later accesses ask for too. Every thread has the cut that its next step
@@ -29,10 +29,10 @@
 //! - What happens to the word that a lock is made of is the lock's business, and passed over.
 //! - Memory that other code has changed is read from nowhere.
 //! - A block that is given back counts as written; memory that is handed out is new.
-//! - Of the accesses of a thread to a cell, in different sections, that some thread has yet to come
-//!   after, only the last [`SyncP::HISTORY`] are kept: older ones are forgotten, and races with them missed.
+//! - Of the accesses of one kind to a cell that some thread does not have in its cut, only the
+//!   last [`SyncP::HISTORY`] are kept: older ones are forgotten, and races with them missed.
 //!
-//! Memory grows with the cells (accesses of each thread, up to the limit), and with the sections whose end
+//! Memory grows with the cells (accesses of each kind, up to the limit), and with the sections whose end
 //! some running thread does not have in its cut: if the threads do not read what others wrote, that is all of
 //! them, at some 100 bytes each.
 
@@ -82,7 +82,7 @@ struct Thread {
 }
 
 /// How many steps lie between two looks at what can be forgotten.
-const TRIM_EVERY: u64 = 1 << 16;
+const TRIM_EVERY: u64 = if cfg!(test) { 1 } else { 1 << 16 };
 
 impl Default for SyncP {
     fn default() -> Self {
@@ -91,15 +91,15 @@ impl Default for SyncP {
 }
 
 impl SyncP {
-    /// How many accesses of each thread and kind a cell remembers.
-    pub const HISTORY: u32 = 256;
+    /// How many accesses of each kind a cell remembers.
+    pub const HISTORY: u32 = 1000;
 
     /// At the start of a trace.
     pub fn new() -> Self {
         Self::with_history(Self::HISTORY)
     }
 
-    /// Remembers so many accesses of each thread and kind for a cell, at least one.
+    /// Remembers so many accesses of each kind for a cell, at least one.
     pub fn with_history(limit: u32) -> Self {
         SyncP {
             cuts: Messages::new(),
@@ -141,8 +141,7 @@ impl SyncP {
         // What the access reads counts for what comes after it.
         let mut needs: SmallVec<[Written; 1]> = SmallVec::new();
         let visit = |cell: &mut Cell| {
-            cell.find(&present, scratch, |first| racing.push(*first));
-            cell.add(&present);
+            cell.add(&present, scratch, |first| racing.push(*first));
             if reads
                 && let Some(written) = &cell.written
                 && present.cut.get(written.thread) < written.point
@@ -150,12 +149,8 @@ impl SyncP {
             {
                 needs.push(written.clone());
             }
-            if writes {
-                cell.written = Some(Written {
-                    thread,
-                    point: present.point.next(),
-                    cut: Rc::clone(kept),
-                });
+            if writes && !reads {
+                cell.written = Some(Written::new(thread, present.point, kept));
             }
         };
         match known {
@@ -167,6 +162,15 @@ impl SyncP {
             changed.add(cut, &written.cut, written.thread, written.point);
         }
         self.close(thread);
+        if reads && writes {
+            // Who reads what it wrote needs what it read.
+            let state = &mut self.threads[thread.index()];
+            let cut = self.cuts.clock(thread);
+            let kept = state.kept.get_or_insert_with(|| Rc::new(cut.clone()));
+            let written = Written::new(thread, state.point, kept);
+            self.cells
+                .access(addr, size, |cell| cell.written = Some(written.clone()));
+        }
         self.report(access, races);
     }
 

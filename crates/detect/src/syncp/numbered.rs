@@ -50,11 +50,6 @@ impl<T> Numbered<T> {
         self.items.back()
     }
 
-    /// The last one, to be changed.
-    pub fn last_mut(&mut self) -> Option<&mut T> {
-        self.items.back_mut()
-    }
-
     /// Lets all before a number go.
     pub fn trim_to(&mut self, number: u32) {
         let count = number

@@ -14,6 +14,9 @@ use deadheat_trace::ThreadId;
 
 use crate::VectorClock;
 
+/// How many sections a lock may have before it is asked which of them can leave.
+const FEW: usize = if cfg!(test) { 1 } else { 64 };
+
 /// A critical section.
 #[derive(Debug)]
 pub(super) struct Section {
@@ -153,7 +156,7 @@ impl Sections {
     /// Lets those leave that all threads have before them, if there are many. `passed` says whether
     /// all threads but the given one have a time of it before them.
     pub fn trim(&mut self, passed: impl Fn(ThreadId, u32) -> bool) {
-        if self.exclusive.len() + self.shared.len() < self.trim_at.max(64) {
+        if self.exclusive.len() + self.shared.len() < self.trim_at.max(FEW) {
             return;
         }
         while let Some(section) = self.exclusive.front()

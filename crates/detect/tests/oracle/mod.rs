@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod causal;
+pub mod interleave;
 pub mod order;
 pub mod random;
 pub mod reorder;

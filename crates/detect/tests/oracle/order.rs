@@ -132,7 +132,8 @@ pub fn touched(steps: &[Step], i: usize) -> BTreeSet<u64> {
     }
 }
 
-fn renews(step: &Step, byte: u64) -> bool {
+/// Whether a step hands a byte out anew.
+pub fn renews(step: &Step, byte: u64) -> bool {
     let start = step.event.addr().0;
     step.event.op() == Op::Alloc && (start..start + step.written().unwrap()).contains(&byte)
 }
@@ -152,7 +153,8 @@ fn reads_from(steps: &[Step], i: usize, j: usize) -> bool {
         })
 }
 
-fn is_direct(steps: &[Step], i: usize, j: usize, rules: &Rules) -> bool {
+/// Whether one rule alone puts step `i` before step `j`.
+pub fn is_direct(steps: &[Step], i: usize, j: usize, rules: &Rules) -> bool {
     let (a, b) = (&steps[i].event, &steps[j].event);
     let same_object = a.target() == b.target();
     if a.thread() == b.thread() {

@@ -260,13 +260,13 @@ struct Met {
 }
 
 impl Cache {
-    const ENTRIES: usize = 512;
+    const ENTRIES: usize = 2048;
 
     /// The context of an access at `pc`.
     #[inline(always)]
     pub fn context(&mut self, pc: usize, node: u32, held: u32) -> u32 {
         let rest = u64::from(node) | u64::from(held) << 32;
-        let hash = (pc as u64 ^ rest << 5).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 55;
+        let hash = (pc as u64 ^ rest << 5).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53;
         let met = &mut self.0[hash as usize % Self::ENTRIES];
         if met.pc != pc || met.rest != rest {
             *met = Self::look_up(pc, rest);

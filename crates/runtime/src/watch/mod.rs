@@ -3,8 +3,10 @@
 //! * [`shadow`]: who accessed which memory last; [`watcher`]: how an access is checked.
 //! * [`slots`], [`clock`], [`objects`], [`order`]: what is ordered before what.
 //! * [`context`]: where something was, with which locks; [`intern`]: its tables.
-//! * [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
+//! * [`code`]: whose accesses are seen at all; [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
+//!
+//! * [`simple`], [`locksets`]: the simple mode, which looks at locks only.
 //!
 //! The detector is happens-before over epochs as in FastTrack (Flanagan, Freund, PLDI 2009), with
 //! shadow cells as in ThreadSanitizer (Serebryany, Iskhodzhanov, WBIA 2009; its third version),
@@ -16,14 +18,17 @@
 
 mod blocks;
 mod clock;
+mod code;
 mod context;
 mod intern;
+mod locksets;
 mod memory_limit;
 mod objects;
 mod order;
 mod output;
 mod report;
 mod shadow;
+mod simple;
 mod slots;
 mod watcher;
 
@@ -60,6 +65,12 @@ pub fn start(path: &[u8]) -> bool {
              vm.overcommit_memory set?"
         ));
     }
+    if options::DETECTOR.get() == options::SIMPLE {
+        shadow::use_words();
+        if !locksets::start() {
+            cannot(format_args!("there is no memory for tables"));
+        }
+    }
     if !(context::start() && objects::start() && blocks::start()) {
         cannot(format_args!("there is no memory for tables"));
     }
@@ -95,6 +106,7 @@ pub fn restart_in_child() -> bool {
     blocks::unlock();
     objects::unlock();
     clock::unlock();
+    code::forget();
     output::forget_questions();
     report::start_anew();
     if output::reopen().is_err() {
@@ -135,16 +147,12 @@ pub fn sync(sync: &Sync) {
             // SAFETY: the running thread's own state.
             let node = unsafe { context::node(local()) };
             let taken = context::context(pc, node, 0);
-            watcher.settle();
             order::sync(watcher, sync);
-            touch_lock(watcher, object, pc);
             let write = sync.op == Op::Acquire;
-            watcher.held = context::with_lock(watcher.held, object, write, taken);
+            watcher.hold(context::with_lock(watcher.held, object, write, taken));
         }
         Op::Release | Op::ReadRelease => {
-            watcher.settle();
-            touch_lock(watcher, object, pc);
-            watcher.held = context::without_lock(watcher.held, object);
+            watcher.hold(context::without_lock(watcher.held, object));
             order::sync(watcher, sync);
         }
         Op::End => {
@@ -159,10 +167,14 @@ pub fn sync(sync: &Sync) {
     }
 }
 
-/// Taking and giving back a lock reads it: whoever frees its memory must come after that.
-fn touch_lock(watcher: &mut Watcher, lock: usize, pc: usize) {
+/// Enters an atomic read of a synchronisation object's first byte.
+fn touch(watcher: &mut Watcher, object: usize, pc: usize) {
+    if watcher.simple {
+        return;
+    }
     let context = context_at(watcher, pc);
-    watcher.access_range(lock, 1, false, true, context);
+    watcher.settle();
+    watcher.access_range(object, 1, false, true, context);
 }
 
 /// The running thread goes to sleep in the C library. If it wakes up in code of the program, and
@@ -191,7 +203,9 @@ pub fn before_atomic() {
 
 /// An atomic access has been done; called in one step with it.
 pub fn atomic(op: Op, addr: usize, order: Order) {
-    if let Some(watcher) = mine() {
+    if let Some(watcher) = mine()
+        && !watcher.simple
+    {
         match op {
             Op::Fence => order::sync(
                 watcher,
@@ -208,16 +222,28 @@ pub fn atomic(op: Op, addr: usize, order: Order) {
 /// The same access, as one that others can race with; called after that step.
 pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
     let Some(watcher) = mine() else { return };
-    if op != Op::Fence {
+    if op != Op::Fence && !watcher.simple {
         let context = context_at(watcher, pc);
         watcher.access_range(addr, size, op.writes(), true, context);
     }
 }
 
+/// Where the instrumented function is that the running thread has entered last.
+fn entered() -> usize {
+    // SAFETY: the running thread's own state; a watched thread has its frames.
+    unsafe { (*(*local()).frame.sub(1)).last_pc }
+}
+
 /// A plain access to any number of bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     let _inside = Inside::enter();
-    if let Some(watcher) = mine() {
+    if let Some(watcher) = mine()
+        && code::is_instrumented(pc, entered())
+    {
+        if watcher.simple {
+            // SAFETY: the running thread's own state.
+            return unsafe { watcher.access_simply(local(), addr, length, write, pc) };
+        }
         let context = context_at(watcher, pc);
         watcher.settle();
         watcher.access_range(addr, length, write, false, context);
@@ -235,7 +261,7 @@ fn allocated(watcher: &mut Watcher, start: usize, bytes: usize, pc: usize) {
     memory_limit::allocated(bytes);
 }
 
-/// A block's release writes to all of it. Synchronisation objects in it are no more: where one
+/// A block's release writes to all of it, if code whose synchronisation is seen releases it. Synchronisation objects in it are no more: where one
 /// was, there is an atomic access.
 fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let Some(block) = blocks::at(start) else {
@@ -245,9 +271,22 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let node = unsafe { context::node(local()) };
     let context = context::free_context(pc, node, watcher.held);
     watcher.settle();
+    // A library's release may be one that it does for the program: C++'s `delete`.
+    let of_library = code::module_of(pc).is_some_and(|(module, _)| module != 0);
+    let judged = of_library || code::is_instrumented(pc, entered());
+    if watcher.simple {
+        if judged {
+            // SAFETY: as above.
+            unsafe { watcher.access_simply(local(), start, block.bytes.min(WHOLE), true, pc) };
+        }
+        blocks::remove(start);
+        return;
+    }
     let mut part = |from: usize, bytes: usize| {
         forget_objects(from, bytes);
-        watcher.access_range(from, bytes, true, false, context);
+        if judged {
+            watcher.access_range(from, bytes, true, false, context);
+        }
     };
     if block.bytes <= WHOLE {
         part(start, block.bytes);
@@ -358,7 +397,8 @@ pub fn tell_name(number: u32, name: &[u8]) {
     output::write(|record| record.name(output::pid(), number, name));
 }
 
-/// Tells of a module.
-pub fn tell_module(range: [u64; 3], build_id: &[u8], path: &[u8]) {
+/// Tells of a module; `table` is where its table of functions is.
+pub fn tell_module(range: [u64; 3], table: u64, build_id: &[u8], path: &[u8]) {
+    code::add_module(range[0] as usize, range[1] as usize, table as usize);
     output::write(|record| record.module(output::pid(), range, build_id, path));
 }

@@ -31,6 +31,14 @@ fn release(watcher: &mut Watcher, to: usize, action: impl FnOnce(&mut Watcher, &
     }
 }
 
+/// A lock is released for the first time: a mark in the shadow says that there is one, so that it
+/// is forgotten with its memory.
+fn mark(watcher: &mut Watcher, lock: usize, pc: usize) {
+    if objects::with(lock, |_| ()).is_none() {
+        super::touch(watcher, lock, pc);
+    }
+}
+
 fn publish(watcher: &mut Watcher, to: usize) {
     release(watcher, to, |watcher, object| {
         watcher.release(&mut object.released)
@@ -39,6 +47,9 @@ fn publish(watcher: &mut Watcher, to: usize) {
 
 /// A synchronisation other than an atomic access.
 pub fn sync(watcher: &mut Watcher, sync: &Sync) {
+    if watcher.simple {
+        return;
+    }
     let object = sync.object;
     match sync.op {
         Op::Acquire => {
@@ -49,6 +60,7 @@ pub fn sync(watcher: &mut Watcher, sync: &Sync) {
         }
         Op::ReadAcquire | Op::Wake | Op::Take | Op::Receive => learn(watcher, object),
         Op::Release | Op::Notify | Op::NotifyAll | Op::Post | Op::Send => {
+            mark(watcher, object, sync.pc);
             publish(watcher, object);
         }
         Op::ReadRelease => release(watcher, object, |watcher, object| {
