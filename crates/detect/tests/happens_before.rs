@@ -136,6 +136,15 @@ proptest! {
     }
 }
 
+/// What a read-modify-write sends includes what it read.
+#[test]
+fn a_read_comes_before_what_is_sent() {
+    let text = "A|aw(x,rlx)|1\nA|aw(f,rlx)|2\nB|rmw(f,rel)|3\nC|ar(f,acq)|4\nC|w(x)|5\n";
+    let trace = text::parse(text).unwrap();
+    assert!(run(Shb::new(), &trace).is_empty());
+    assert_eq!(pairs(&run(Hb::new(), &trace)), Pairs::from([(0, 4)]));
+}
+
 /// Racy events and racy lines, as RAPID counts them.
 #[test]
 fn figures_of_rapid() {
