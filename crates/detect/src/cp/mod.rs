@@ -37,7 +37,22 @@ use crate::causal::{CausalClocks, LockClocks};
 use crate::lock_words::LockWords;
 use crate::{Access, Change, Clock, Detector, Held, HeldLocks, Messages, Races};
 
-/// The detector. See the [module](self).
+/// Races by causally-precedes, in windows.
+///
+/// ```
+/// use deadheat_detect::{Detector, Cp, Races};
+/// use deadheat_trace::{EventIndex, text};
+///
+/// // If B is first to take the lock, nothing keeps the accesses apart.
+/// let trace = text::parse("A|w(x)|1\nA|acq(m)|2\nA|rel(m)|3\nB|acq(m)|4\nB|rel(m)|5\nB|r(x)|6\n")?;
+/// let (mut detector, mut races) = (Cp::new(), Races::new());
+/// for (index, step) in trace.steps.iter().enumerate() {
+///     detector.step(EventIndex(index as u64), step, &trace.tables, &mut races);
+/// }
+/// detector.finish(&trace.tables, &mut races);
+/// assert_eq!(races.racy_events(), 1);
+/// # Ok::<(), text::ParseError>(())
+/// ```
 pub struct Cp {
     messages: Messages<CausalClocks>,
     held: HeldLocks,

@@ -53,7 +53,22 @@ use crate::blocks::{self, Blocks};
 use crate::lock_words::LockWords;
 use crate::{Access, Change, Clock, Detector, Held, HeldLocks, Messages, Race, Races, Shadow};
 
-/// The detector. See the [module](self).
+/// Sync-preserving races.
+///
+/// ```
+/// use deadheat_detect::{Detector, SyncP, Races};
+/// use deadheat_trace::{EventIndex, text};
+///
+/// // If B is first to take the lock, nothing keeps the accesses apart.
+/// let trace = text::parse("A|w(x)|1\nA|acq(m)|2\nA|rel(m)|3\nB|acq(m)|4\nB|rel(m)|5\nB|r(x)|6\n")?;
+/// let (mut detector, mut races) = (SyncP::new(), Races::new());
+/// for (index, step) in trace.steps.iter().enumerate() {
+///     detector.step(EventIndex(index as u64), step, &trace.tables, &mut races);
+/// }
+/// detector.finish(&trace.tables, &mut races);
+/// assert_eq!(races.racy_events(), 1);
+/// # Ok::<(), text::ParseError>(())
+/// ```
 pub struct SyncP {
     /// The cut of each thread: what its next step needs.
     cuts: Messages<Cut>,
@@ -347,7 +362,7 @@ impl Detector for SyncP {
             _ => {}
         }
         self.steps += 1;
-        if self.steps % TRIM_EVERY == 0 {
+        if self.steps.is_multiple_of(TRIM_EVERY) {
             self.trim();
         }
     }
