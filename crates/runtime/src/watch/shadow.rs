@@ -383,22 +383,34 @@ mod tests {
         Cell::new(Cell::epoch(slot, time), mask, write, false, 5)
     }
 
-    /// The last access's race, and what the first part has then.
+    /// The last access's race, and what the cells have then; the same in both ways.
     fn run(accesses: &[Cell], clock: &Clock) -> (Option<Cell>, [Cell; CELLS]) {
-        let _ = reserve();
-        static NEXT: AtomicU64 = AtomicU64::new(0x100_0000);
-        let cells = cells(NEXT.fetch_add(8, Ordering::Relaxed) as usize);
-        let mut racing = None;
-        for &access in accesses {
-            // SAFETY: in the shadow.
-            racing = unsafe { enter(cells, access, clock, &mut 1) };
+        let one_by_one = run_with(accesses, clock, false);
+        if can_enter_at_once() {
+            let at_once = run_with(accesses, clock, true);
+            assert_eq!(at_once.0.is_some(), one_by_one.0.is_some());
+            assert_eq!(
+                at_once.1.map(|cell| cell.0),
+                one_by_one.1.map(|cell| cell.0)
+            );
         }
-        // SAFETY: as above.
-        let kept = unsafe { &*cells };
-        (
-            racing,
-            [0, 1].map(|at| Cell(kept[at].load(Ordering::Relaxed))),
-        )
+        one_by_one
+    }
+
+    fn run_with(accesses: &[Cell], clock: &Clock, at_once: bool) -> (Option<Cell>, [Cell; CELLS]) {
+        let cells = [const { AtomicU64::new(0) }; CELLS];
+        let mut racing = None;
+        for &new in accesses {
+            // SAFETY: cells of the same form; the processor was asked.
+            racing = unsafe {
+                match (at_once && !new.is_atomic(), new.writes()) {
+                    (false, _) => enter(&cells, new, clock, &mut 1),
+                    (true, false) => enter_at_once::<false>(&cells, new, clock, &mut 1),
+                    (true, true) => enter_at_once::<true>(&cells, new, clock, &mut 1),
+                }
+            };
+        }
+        (racing, cells.map(|cell| Cell(cell.into_inner())))
     }
 
     #[test]
