@@ -5,8 +5,8 @@ mod oracle;
 
 use std::collections::BTreeSet;
 
-use deadheat_detect::{Cp, Detector, Hb, Races, Shb, SyncP, Wcp};
-use deadheat_trace::{EventIndex, Trace, text};
+use deadheat_detect::{Cp, Detector, Hb, Races, Shb, Signature, SyncP, Wcp};
+use deadheat_trace::{Event, EventIndex, Pc, Step, Trace, text};
 use oracle::causal::{Lies, Relation};
 use oracle::interleave::interleave;
 use oracle::random::{Shape, traces};
@@ -35,6 +35,14 @@ const NESTED: Shape = Shape {
     ..Shape::PLAIN
 };
 
+/// Long enough for orders that come about by other orders.
+const LONG: Shape = Shape {
+    steps: 60,
+    variables: 4,
+    locks: 3,
+    ..Shape::PLAIN
+};
+
 fn run(mut detector: impl Detector, trace: &Trace) -> Races {
     let mut races = Races::new();
     for (index, step) in trace.steps.iter().enumerate() {
@@ -56,6 +64,35 @@ fn pairs(races: &Races) -> Pairs {
 
 fn seconds(pairs: &Pairs) -> BTreeSet<usize> {
     pairs.iter().map(|pair| pair.1).collect()
+}
+
+/// The same trace in a program of two places.
+fn with_two_places(trace: &Trace) -> Trace {
+    let mut trace = trace.clone();
+    for (i, step) in trace.steps.iter_mut().enumerate() {
+        let event = &step.event;
+        let (thread, op, pc) = (event.thread(), event.op(), Pc(i as u32 / 2 % 2));
+        let event = match op.is_access() {
+            true => Event::access(thread, op, event.addr(), event.size() as u16, pc),
+            false => Event::new(thread, op, event.target(), pc),
+        };
+        *step = Step::new(event);
+    }
+    trace
+}
+
+/// Every access that races is counted, and every pair of places is found.
+fn check_places(trace: &Trace, found: &Races, races: &Pairs) -> Result<(), TestCaseError> {
+    prop_assert_eq!(found.racy_events() as usize, seconds(races).len());
+    let place = |i: usize| trace.steps[i].event.pc();
+    let signature = |(i, j): &(usize, usize)| {
+        let (a, b) = (place(*i), place(*j));
+        Signature(a.min(b), a.max(b))
+    };
+    let expected: BTreeSet<Signature> = races.iter().map(signature).collect();
+    let found = found.found().iter().map(|found| found.race.signature());
+    prop_assert_eq!(found.collect::<BTreeSet<_>>(), expected);
+    Ok(())
 }
 
 /// The first access that races, with those that it races with.
@@ -91,6 +128,27 @@ proptest! {
     fn cp_is_its_definition(trace in prop_oneof![traces(Shape::EVERYTHING), traces(LOCKS), traces(NESTED)]) {
         let lies = Lies::new(&trace, 0..trace.steps.len(), Relation::Strong);
         check_exact(&pairs(&run(Cp::new(), &trace)), &lies.races(&trace))?;
+    }
+
+    #[test]
+    fn long_traces(trace in traces(LONG)) {
+        let all = 0..trace.steps.len();
+        let weak = Lies::new(&trace, all.clone(), Relation::Weak).races(&trace);
+        check_exact(&pairs(&run(Wcp::new(), &trace)), &weak)?;
+        let strong = Lies::new(&trace, all, Relation::Strong).races(&trace);
+        check_exact(&pairs(&run(Cp::new(), &trace)), &strong)?;
+    }
+
+    /// Accesses at the same place stand for each other.
+    #[test]
+    fn few_places(trace in traces(NESTED)) {
+        let trace = with_two_places(&trace);
+        let all = 0..trace.steps.len();
+        let weak = Lies::new(&trace, all.clone(), Relation::Weak).races(&trace);
+        check_places(&trace, &run(Wcp::new(), &trace), &weak)?;
+        let strong = Lies::new(&trace, all, Relation::Strong).races(&trace);
+        check_places(&trace, &run(Cp::new(), &trace), &strong)?;
+        check_places(&trace, &run(SyncP::new(), &trace), &interleave(&trace, true).races)?;
     }
 
     /// Each window by itself; a pair belongs to the first window that has it.

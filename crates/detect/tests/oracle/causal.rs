@@ -116,14 +116,12 @@ impl Lies {
         let part = self.part.clone();
         let before = |i: usize, j: usize| i == j || i < j && happens.is_before(i, j);
         for a in part.clone() {
-            for b in part.clone() {
-                if !self.before[a][b] {
-                    continue;
-                }
-                for i in part.clone().filter(|i| before(*i, a)) {
-                    for j in part.clone().filter(|j| before(b, *j)) {
-                        changed |= self.put(i, j);
-                    }
+            for b in a + 1..part.end {
+                let through = |k: usize| {
+                    before(a, k) && self.before[k][b] || self.before[a][k] && before(k, b)
+                };
+                if !self.before[a][b] && part.clone().any(through) {
+                    changed |= self.put(a, b);
                 }
             }
         }
