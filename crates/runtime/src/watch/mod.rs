@@ -40,7 +40,7 @@ pub use watcher::{Watcher, access};
 
 use crate::local::{Inside, Local, local};
 use crate::record::event::Sync;
-use crate::record::{Mode, mode};
+use crate::record::{Mode, handler, mode};
 use crate::{message, options, sys};
 
 /// Accesses checked by threads that have ended.
@@ -134,6 +134,9 @@ pub fn sync(sync: &Sync) {
     let _inside = Inside::enter();
     let Some(watcher) = mine() else { return };
     let (object, pc) = (sync.object, sync.pc);
+    handler::take(Some(watcher.thread), |_, kept, _| {
+        order::sync(watcher, &kept);
+    });
     match sync.op {
         Op::Alloc => allocated(watcher, object, sync.operand.unwrap_or(0) as usize, pc),
         Op::Free => freed(watcher, object, pc),
@@ -247,8 +250,14 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
         let context = context_at(watcher, pc);
         watcher.settle();
         watcher.access_range(addr, length, write, false, context);
+        if length >= LARGE {
+            memory_limit::grown(length);
+        }
     }
 }
+
+/// Ranges from here on make the shadow grow noticeably.
+const LARGE: usize = 64 * 1024;
 
 /// Blocks up to this size are looked at whole when they are freed, of larger ones both ends.
 const WHOLE: usize = 64 * 1024;
@@ -258,7 +267,7 @@ fn allocated(watcher: &mut Watcher, start: usize, bytes: usize, pc: usize) {
     shadow::clear(start, bytes.max(1));
     let context = context_at(watcher, pc);
     blocks::add(start, bytes, watcher.thread, context);
-    memory_limit::allocated(bytes);
+    memory_limit::grown(bytes);
 }
 
 /// A block's release writes to all of it, if code whose synchronisation is seen releases it. Synchronisation objects in it are no more: where one
