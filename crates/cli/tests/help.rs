@@ -12,6 +12,8 @@ const COMMANDS: [&str; 15] = [
     "c++",
     "build",
     "record",
+    "watch",
+    "predict",
     "ls",
     "rm",
     "trace",
