@@ -5,7 +5,7 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "",
     "check",
     "cc",
