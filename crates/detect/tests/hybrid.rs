@@ -145,17 +145,18 @@ proptest! {
         prop_assert_eq!(locations(&trace, &reported), locations(&trace, &expected));
     }
 
-    /// Every pair that races by happens-before is one of hybrid without channels: the order has less,
-    /// and two accesses that a lock excludes are ordered by it.
+    /// Every pair that races by happens-before is one of hybrid, with channels or without: the
+    /// order has less, and two accesses that a lock excludes are ordered by it.
     #[test]
-    fn hb_is_within(trace in traces_of_parts(Shape::EVERYTHING)) {
+    fn hb_is_within(trace in traces_of_parts(Shape::EVERYTHING), use_channels: bool) {
         let hb = Before::new(&trace, &Rules::happens_before(&trace)).races(&trace);
-        let all = expected(&trace, &Rules::messages());
-        prop_assert!(hb.is_subset(&all));
-        let options = HybridOptions { most_locks: 4, ..options(true, true, true) };
-        let (_, races) = run(options, &trace);
-        let found = locations(&trace, &pairs(&races));
-        prop_assert!(locations(&trace, &hb).keys().all(|at| found.contains_key(at)));
+        let channels = Channels::find(&mut trace.stream()).unwrap();
+        let locks = (0..2).map(LockId).filter(|lock| use_channels && channels.contains(*lock));
+        let rules = Rules { locks: locks.collect(), ..Rules::messages() };
+        prop_assert!(hb.is_subset(&expected(&trace, &rules)));
+        let options = HybridOptions { most_locks: 4, channels, use_channels, ..HybridOptions::default() };
+        let found = pairs(&run(options, &trace).1);
+        prop_assert!(seconds(&hb).is_subset(&seconds(&found)));
     }
 
     /// Without happens-before: locks alone, from when a second thread comes.
