@@ -282,6 +282,16 @@ pub fn thread_begin(pc: usize) {
     Sync::new(Op::Begin, id as usize, pc).record();
 }
 
+/// The running thread's stack is new memory, though another may have had it before: to readers it
+/// is a block like any other. (Watching clears it by itself.)
+pub fn new_stack([low, top]: [usize; 2]) {
+    if low != 0 && mode() != Mode::Watch {
+        Sync::new(Op::Alloc, low, 0)
+            .with((top - low) as u64)
+            .record();
+    }
+}
+
 /// The running thread's last event.
 pub fn thread_end() {
     // SAFETY: the thread is attached, and its own state.

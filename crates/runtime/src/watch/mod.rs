@@ -328,7 +328,7 @@ pub fn unmapped(start: usize, bytes: usize) {
 pub unsafe fn attach(local: *mut Local, watcher: *mut Watcher, number: u32, first: bool) {
     // SAFETY: as the caller says; the sentinel frame is there.
     unsafe {
-        let [low, top] = own_stack();
+        let [low, top] = crate::threads::own_stack();
         (*watcher).stack = [low, top];
         if !first {
             shadow::clear(low, top - low);
@@ -370,21 +370,6 @@ pub unsafe fn detach(local: *mut Local, watcher: *mut Watcher) {
 /// Nobody will ask for the thread with this number any more.
 pub fn forget_thread(number: u32) {
     objects::forget(objects::thread_key(number));
-}
-
-/// Where the running thread's stack, with its thread-local storage, begins and ends.
-fn own_stack() -> [usize; 2] {
-    // SAFETY: the C library fills the attributes in; they are destroyed after use.
-    unsafe {
-        let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
-            return [0; 2];
-        }
-        let (mut low, mut bytes) = (core::ptr::null_mut(), 0);
-        libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes);
-        libc::pthread_attr_destroy(&mut attributes);
-        [low as usize, low as usize + bytes]
-    }
 }
 
 /// The context in which the running thread creates another at `pc`.
