@@ -180,7 +180,10 @@ fn module<'a>(head: &Line<'a>, mut words: SplitAsciiWhitespace<'a>) -> Result<Mo
 fn bytes_of_hex(hex: &str) -> Option<Vec<u8>> {
     let digits = hex.as_bytes();
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    (digits.len() % 2 == 0).then(|| digits.chunks(2).map(byte).collect())?
+    digits
+        .len()
+        .is_multiple_of(2)
+        .then(|| digits.chunks(2).map(byte).collect())?
 }
 
 fn unescape(text: &str) -> Option<Vec<u8>> {
