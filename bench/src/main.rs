@@ -1,10 +1,13 @@
 //! The comparisons behind the published figures: `bench/run` builds everything and runs this.
 //!
-//! Every figure is CPU time (user and system) of whole processes, the best of several runs that
-//! alternate between the programs compared, as a ratio to a named peer: the same kernel built by
-//! the same compiler without instrumentation, or with its own ThreadSanitizer. Machines are
+//! Every figure is CPU time (user and system), the best of several runs. Of recording it is that of whole
+//! processes, which alternate between the programs compared, as a ratio to a named peer: the same kernel built
+//! by the same compiler without instrumentation, or with its own ThreadSanitizer. Machines are
 //! shared and noisy: differences below a tenth mean nothing.
+//!
+//! One run of this measures one section of the results and prints it.
 
+mod detectors;
 mod facts;
 mod kernel;
 mod measure;
@@ -26,7 +29,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench DEADHEAT KERNELS-FOLDER WORK-FOLDER [RUNS]";
+    let usage =
+        "usage: deadheat-bench recording|detectors DEADHEAT KERNELS-FOLDER WORK-FOLDER [RUNS]";
+    let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
     let kernels = PathBuf::from(args.next().ok_or(usage)?);
     let work = PathBuf::from(args.next().ok_or(usage)?);
@@ -40,19 +45,27 @@ fn run() -> Result<(), String> {
         kernels,
         work,
     };
+    let text = match section.to_str() {
+        Some("recording") => recording(&place, runs)?,
+        Some("detectors") => detectors::measure(&place, runs)?,
+        _ => return Err(usage.to_owned()),
+    };
+    print!("{text}");
+    Ok(())
+}
 
+fn recording(place: &kernel::Place, runs: usize) -> Result<String, String> {
     let mut rows = Vec::new();
     for compiler in kernel::COMPILERS {
         let kernels = kernel::KERNELS.iter();
         for kernel in kernels.filter(|kernel| kernel.language == compiler.language) {
             eprintln!("bench: {} with {}", kernel.name, compiler.name);
-            rows.push(measure::kernel(&place, kernel, compiler, runs)?);
+            rows.push(measure::kernel(place, kernel, compiler, runs)?);
         }
     }
     eprintln!("bench: the hook alone");
-    let hook = measure::hook(&place)?;
+    let hook = measure::hook(place)?;
     eprintln!("bench: facts from machine code");
-    let facts = facts::measure(&place, runs)?;
-    print!("{}", report::render(&rows, hook, &facts, runs));
-    Ok(())
+    let facts = facts::measure(place, runs)?;
+    Ok(report::render(&rows, hook, &facts, runs))
 }

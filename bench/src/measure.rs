@@ -93,6 +93,11 @@ pub fn hook(place: &Place) -> Result<[f64; 2], String> {
     Ok(best)
 }
 
+/// Records one round of a program.
+pub fn record_once(program: &Path, trace: &Path, mode: &str) -> Result<(), String> {
+    cpu_of(program, "1", Some((trace, mode))).map(drop)
+}
+
 fn remove(trace: &Path) {
     let _ = std::fs::remove_file(trace);
     let _ = std::fs::remove_file(PathBuf::from(format!("{}.live", trace.display())));

@@ -15,14 +15,13 @@ pub fn render(rows: &[Row], hook: [f64; 2], facts: &facts::Row, runs: usize) -> 
 }
 
 fn write_tables(out: &mut String, rows: &[Row], hook: [f64; 2], runs: usize) -> std::fmt::Result {
-    writeln!(out, "# Speed of recording and reading\n")?;
+    writeln!(out, "## Recording and reading\n")?;
     writeln!(
         out,
-        "Made by `bench/run`. CPU time (user and system) of whole processes at `-O2` (rustc: `-O`), \
-         the best of\n{runs} runs; ratios are to the same kernel built by the same compiler without \
-         instrumentation. \"TSan\" is\nthat compiler's own ThreadSanitizer, which detects as it \
-         runs (what it finds is not reported: with\nRust's standard library as it comes, it has \
-         false alarms); Deadheat records to a file.\n"
+        "CPU time (user and system) of whole processes at `-O2` (rustc: `-O`), the best of {runs} runs; \
+         ratios are to\nthe same kernel built by the same compiler without instrumentation. \"TSan\" is \
+         that compiler's own\nThreadSanitizer, which detects as it runs (what it finds is not reported: \
+         with Rust's standard library as\nit comes, it has false alarms); Deadheat records to a file.\n"
     )?;
     writeln!(
         out,

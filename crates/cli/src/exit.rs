@@ -38,7 +38,7 @@ impl Exit {
         ),
         (
             Exit::Findings,
-            "findings: a deadlock, or a trace that fails verification",
+            "findings: races, deadlocks, or a trace that fails verification",
         ),
         (Exit::Bug, "a bug in Deadheat"),
     ];

@@ -7,7 +7,6 @@ use std::path::Path;
 use deadheat_trace::file::{OpenError, Reader, TraceFile};
 use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
 
-use crate::binaries;
 use crate::error::{Error, Result};
 use crate::progress::Watched;
 use crate::store::info::Contents;
@@ -51,7 +50,7 @@ pub fn open(path: &Path) -> Result<Input> {
         .map_err(|error| unreadable(path, &error))?;
     if head == MAGIC {
         let mut file = TraceFile::open(path).map_err(|error| broken(path, &error.into()))?;
-        file.set_roles(binaries::roles(file.tables()));
+        file.set_roles(deadheat_report::roles(file.tables()));
         let file: &'static TraceFile = Box::leak(Box::new(file));
         return Ok(Input::Recording(file, Box::new(file.read())));
     }

@@ -1,4 +1,4 @@
-//! Starts a program so that it records itself, and waits for it.
+//! Starts a program with the runtime's variables set, and waits for it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -18,16 +18,14 @@ pub const OPTIONS: &str = "DEADHEAT_OPTIONS";
 /// Fills the environment up; see [`padding`].
 const PAD: &str = "DEADHEAT_PAD";
 
-/// A run to record.
+/// A run under the runtime.
 pub struct Launch<'a> {
     /// What to run.
     pub program: &'a Program,
     /// Its name as the user gave it, and its arguments.
     pub command: &'a [OsString],
-    /// The absolute path of the trace.
-    pub trace: &'a Path,
-    /// The runtime's options.
-    pub options: &'a str,
+    /// The runtime's variables: [`OPTIONS`], and [`TRACE`] or those of a watched program.
+    pub variables: Vec<(OsString, OsString)>,
     /// Whether addresses should be the same in every run.
     pub steady: bool,
 }
@@ -49,10 +47,7 @@ impl Launch<'_> {
         let (name, args) = self.command.split_first().expect("a command has a name");
         let mut command = Command::new(&self.program.path);
         command.arg0(name).args(args);
-        let mut set = vec![
-            (OsString::from(TRACE), self.trace.as_os_str().to_owned()),
-            (OsString::from(OPTIONS), OsString::from(self.options)),
-        ];
+        let mut set = self.variables.clone();
         if self.program.kind == Kind::LoadsTsan {
             set.push(library_path(RuntimeFiles::extract()?.libraries()));
         }

@@ -3,14 +3,16 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
-mod binaries;
+mod analysis;
 mod cache;
 mod commands;
 mod compiler;
+mod config;
 mod error;
 mod exit;
 mod input;
 mod launch;
+mod marks;
 mod program;
 mod progress;
 mod recorder;
@@ -20,6 +22,8 @@ mod signals;
 mod store;
 mod symbols;
 mod terminal;
+mod unseen;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::error::{Error, Result};
 use crate::input::{self, survey};
-use crate::launch::Launch;
+use crate::launch::{self, Launch};
 use crate::program::{Kind, Program};
 use crate::store::info::{Contents, Ended, Info};
 use crate::store::{Recording, moment, traces_beside};
@@ -118,8 +118,10 @@ impl Plan {
         let launch = Launch {
             program: &self.program,
             command: &self.command,
-            trace: &trace,
-            options: &self.options,
+            variables: vec![
+                (launch::TRACE.into(), trace.clone().into()),
+                (launch::OPTIONS.into(), self.options.clone().into()),
+            ],
             steady: self.steady,
         };
         let outcome = launch.run().inspect_err(|_| self.give_up())?;

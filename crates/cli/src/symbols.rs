@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use deadheat_code::{Depends, Facts, Frame, Modules, Passed, Place, Walk};
+use deadheat_report::{Binaries, is_foreign};
 use deadheat_trace::{
     Annotate, Event, EventIndex, Function, Known, Mode, Op, Pc, Step, Steps, Tables, ThreadId,
 };
 
-use crate::binaries::Binaries;
 use crate::cache;
 
 /// What the files of a recording's modules tell about its events.
@@ -206,13 +206,6 @@ impl Symbols {
         names.extend(sources.before.then(|| "before".to_owned()));
         names
     }
-}
-
-/// Whether a function's source came with the compiler, or with Deadheat.
-fn is_foreign(frame: &Frame) -> bool {
-    let ours = ["deadheat/crates/runtime/", "deadheat/stdsync/"];
-    let file = frame.file.as_deref().unwrap_or_default();
-    file.starts_with("/rustc/") || ours.iter().any(|folder| file.starts_with(folder))
 }
 
 /// The same symbols for those who read and those who write.

@@ -8,7 +8,10 @@ use memmap2::Mmap;
 use object::{Architecture, Object, ObjectKind};
 
 use crate::Error;
+use crate::arch::X86_64;
 use crate::frames::{Frame, Frames};
+use crate::image::Image;
+use crate::variables::{Variable, Variables};
 
 /// An ELF file for x86-64, mapped into memory.
 ///
@@ -19,6 +22,8 @@ pub struct Binary {
     data: Mmap,
     build_id: Vec<u8>,
     frames: OnceLock<Box<Mutex<Frames>>>,
+    variables: OnceLock<Box<Variables>>,
+    hooked: OnceLock<Vec<(u64, u64)>>,
 }
 
 impl Binary {
@@ -60,6 +65,8 @@ impl Binary {
             data,
             build_id,
             frames: OnceLock::new(),
+            variables: OnceLock::new(),
+            hooked: OnceLock::new(),
         })
     }
 
@@ -89,6 +96,29 @@ impl Binary {
             .get_or_init(|| Box::new(Mutex::new(Frames::of(self))));
         let mut frames = frames.lock().unwrap_or_else(PoisonError::into_inner);
         frames.at(address)
+    }
+
+    /// Where its functions with hooks start and end, in ascending order: what such a function does is
+    /// seen.
+    pub fn hooked(&self) -> &[(u64, u64)] {
+        self.hooked.get_or_init(|| {
+            let mut architecture = X86_64::default();
+            Image::of(&self.data, &mut architecture).hooked(&mut architecture)
+        })
+    }
+
+    /// Whether an address lies in a function with hooks.
+    pub fn has_hooks(&self, address: u64) -> bool {
+        let hooked = self.hooked();
+        let after = hooked.partition_point(|(start, _)| *start <= address);
+        let function = after.checked_sub(1).and_then(|at| hooked.get(at));
+        function.is_some_and(|(_, end)| address < *end)
+    }
+
+    /// The global variable that an address lies in, if it is known.
+    pub fn variable(&self, address: u64) -> Option<Variable> {
+        let variables = self.variables.get_or_init(|| Box::new(Variables::of(self)));
+        variables.at(address)
     }
 }
 

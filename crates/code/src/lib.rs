@@ -15,6 +15,7 @@ mod facts;
 mod frames;
 mod graph;
 mod image;
+mod variables;
 mod walk;
 mod ways;
 
@@ -23,4 +24,5 @@ pub use depends::{Depends, Passed, Point, Sources};
 pub use error::Error;
 pub use facts::Facts;
 pub use frames::Frame;
+pub use variables::Variable;
 pub use walk::{Modules, Place, Walk};

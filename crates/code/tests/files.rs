@@ -38,6 +38,7 @@ fn ask_everything(binary: &Binary) -> usize {
     }
     for address in (0..0x5000).step_by(0x40) {
         binary.frames(address);
+        binary.variable(address);
     }
     ways
 }

@@ -76,10 +76,15 @@ impl Races {
             }
         }
         self.variables.insert(race.addr());
-        if self.last != Some(race.second.index) {
-            self.last = Some(race.second.index);
+        self.note(race.second);
+    }
+
+    /// An access that races though nobody knows with which: it only counts.
+    pub fn note(&mut self, access: Access) {
+        if self.last != Some(access.index) {
+            self.last = Some(access.index);
             self.racy_events += 1;
-            self.second_places.insert(race.second.event.pc());
+            self.second_places.insert(access.event.pc());
         }
     }
 

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 const WORDS: usize = 512;
 const PAGE_SHIFT: u32 = 12;
 const NONE: u32 = u32::MAX;
+const RECENT: usize = 256;
 
 /// States of cells of type `T`, by address.
 #[derive(Debug)]
@@ -19,7 +20,8 @@ pub struct Shadow<T> {
     words: Vec<[u32; WORDS]>,
     cells: Vec<Cell<T>>,
     free: u32,
-    last: (u64, u32),
+    /// Pages that were accessed lately, by the low bits of their numbers.
+    recent: Vec<(u64, u32)>,
 }
 
 #[derive(Debug)]
@@ -44,7 +46,7 @@ impl<T: Default + Clone> Shadow<T> {
             words: Vec::new(),
             cells: Vec::new(),
             free: NONE,
-            last: (u64::MAX, NONE),
+            recent: vec![(u64::MAX, NONE); RECENT],
         }
     }
 
@@ -77,6 +79,31 @@ impl<T: Default + Clone> Shadow<T> {
             self.forget_word(page, word, mask, &mut visit);
             at = here;
         }
+    }
+
+    /// Calls `visit` for the state of every cell of `size` bytes at `addr` that was accessed before;
+    /// cells are split at the ends.
+    pub fn revisit(&mut self, addr: Addr, size: u64, mut visit: impl FnMut(&mut T)) {
+        let (mut at, end) = (addr.0, addr.0.saturating_add(size));
+        while at < end {
+            let Some(&page) = self.pages.get(&(at >> PAGE_SHIFT)) else {
+                at = ((at >> PAGE_SHIFT) + 1) << PAGE_SHIFT;
+                continue;
+            };
+            let word = at & !7;
+            let here = end.min(word.saturating_add(8));
+            let slot = (word >> 3) as usize % WORDS;
+            let known = self.known_bytes(page, slot) & mask_of(at - word, here - word);
+            if known != 0 {
+                self.visit_split(page, slot, known, &mut visit);
+            }
+            at = here;
+        }
+    }
+
+    /// The states of all cells.
+    pub fn states(&self) -> impl Iterator<Item = &T> {
+        self.cells.iter().map(|cell| &cell.state)
     }
 
     /// How many cells there are.
@@ -134,6 +161,16 @@ impl<T: Default + Clone> Shadow<T> {
         }
     }
 
+    fn known_bytes(&self, page: u32, slot: usize) -> u8 {
+        let (mut known, mut at) = (0, self.words[page as usize][slot]);
+        while at != NONE {
+            let cell = &self.cells[at as usize];
+            known |= cell.mask;
+            at = cell.next;
+        }
+        known
+    }
+
     fn forget_word(&mut self, page: u32, word: u64, mask: u8, visit: &mut impl FnMut(&mut T)) {
         let slot = (word >> 3) as usize % WORDS;
         let mut before = NONE;
@@ -178,15 +215,22 @@ impl<T: Default + Clone> Shadow<T> {
 
     #[inline]
     fn page(&mut self, number: u64) -> u32 {
-        if self.last.0 != number {
-            let words = &mut self.words;
-            let page = *self.pages.entry(number).or_insert_with(|| {
-                words.push([NONE; WORDS]);
-                words.len() as u32 - 1
-            });
-            self.last = (number, page);
+        let (known, page) = self.recent[number as usize % RECENT];
+        if known == number {
+            return page;
         }
-        self.last.1
+        self.find_page(number)
+    }
+
+    #[inline(never)]
+    fn find_page(&mut self, number: u64) -> u32 {
+        let words = &mut self.words;
+        let page = *self.pages.entry(number).or_insert_with(|| {
+            words.push([NONE; WORDS]);
+            words.len() as u32 - 1
+        });
+        self.recent[number as usize % RECENT] = (number, page);
+        page
     }
 }
 
@@ -236,6 +280,23 @@ mod tests {
                 prop_assert_eq!(distinct(seen), distinct(expected));
             }
         }
+    }
+
+    #[test]
+    fn only_known_cells_are_visited_again() {
+        let mut shadow: Shadow<u8> = Shadow::new();
+        shadow.access(Addr(64), 4, |state| *state = 1);
+        shadow.access(Addr(80), 8, |state| *state = 2);
+        let mut seen = Vec::new();
+        shadow.revisit(Addr(66), 18, |state| {
+            seen.push(*state);
+            *state = 3;
+        });
+        assert_eq!(seen, [1, 2]);
+        let mut after = Vec::new();
+        shadow.access(Addr(64), 24, |state| after.push(*state));
+        after.sort_unstable();
+        assert_eq!(after, [0, 0, 1, 2, 3, 3]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! An event: who did what to which thing, where in the program. Sixteen bytes.
 
+use deadheat_wire::TRIED;
+
 use crate::{Addr, LockId, Op, Order, Pc, SyncId, ThreadId};
 
 /// One event of a trace.
@@ -191,7 +193,8 @@ impl std::fmt::Debug for Event {
 
 /// An event with its values: what a read saw and what a write left behind, where the trace
 /// knows it. For [`Op::Alloc`] the *written* value is the size of the block, for a barrier's
-/// [`Op::Init`] how many threads it waits for, for [`Op::Lost`] how many events are missing.
+/// [`Op::Init`] how many threads it waits for, for [`Op::Lost`] how many events are missing. An
+/// acquisition has one if the lock was only tried for: see [`Step::was_tried`].
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
@@ -246,6 +249,21 @@ impl Step {
         } else {
             None
         }
+    }
+}
+
+impl Step {
+    /// Whether it took a lock that it would not have waited for.
+    ///
+    /// ```
+    /// use deadheat_trace::text;
+    /// let trace = text::parse("T0|acq(\"m\"=1)|1\nT0|acq(n)|2\n")?;
+    /// assert!(trace.steps[0].was_tried() && !trace.steps[1].was_tried());
+    /// # Ok::<(), text::ParseError>(())
+    /// ```
+    pub const fn was_tried(&self) -> bool {
+        matches!(self.event.op(), Op::Acquire | Op::ReadAcquire)
+            && matches!(self.written(), Some(TRIED))
     }
 }
 

@@ -30,7 +30,7 @@ pub mod word;
 pub use block::{BlockHeader, BlockKind, FileHeader};
 pub use checksum::checksum;
 pub use live::{LIVE_BUFFER, LIVE_MAGIC, LiveHeader, SLOT_BYTES};
-pub use op::{Op, Order};
+pub use op::{Op, Order, TRIED};
 
 /// The format's version: a reader refuses a file with a larger one.
 pub const VERSION: u32 = 1;

@@ -87,6 +87,10 @@ pub enum Op {
     Lost = 39,
 }
 
+/// The number that an acquisition carries if the lock was only tried for: had it been taken, the
+/// thread would not have waited.
+pub const TRIED: u64 = 1;
+
 impl Op {
     /// All operations, in the order of their numbers.
     pub const ALL: [Op; 39] = [

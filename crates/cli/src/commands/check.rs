@@ -1,15 +1,20 @@
-//! `deadheat check`: everything at once. In this version: build, record serially, verify, count.
+//! `deadheat check`: everything at once. In this version: build, record serially, verify, look for
+//! races and deadlocks in the trace.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
+use deadheat_detect::Method;
+use deadheat_report::{Finding, Rung, text};
 use deadheat_trace::stats::Stats;
 use deadheat_trace::{Op, Steps};
 
 use super::schedule::Schedule;
 use super::trace::verify;
+use crate::analysis::{self, Analysis};
 use crate::compiler::{self, Language, Wish, options};
+use crate::config::ConfigArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::input;
@@ -32,10 +37,12 @@ Examples:
 Arguments up to the first that is not named like a source file are compiled together; the rest
 are the program's own (put `--` before one that is named like a source file).
 The program is recorded with one thread at a time; the same seed gives the same run.
-The exit code is 66 when the run ends in a deadlock or its trace fails verification.
-This version does not search for data races yet.";
+Races that happened in this run are shown; what may happen in another (by locksets and the order
+of locks) is shown with --warnings.
+The exit code is 66 when there was a race, the run ended in a deadlock, or its trace fails
+verification.";
 
-/// Builds a program, records it, verifies the trace and sums it up.
+/// Builds a program, records it, and looks for races and deadlocks in the trace.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = EXAMPLES,
@@ -60,6 +67,13 @@ pub struct Args {
     )]
     command: Vec<OsString>,
 
+    /// Also show what is only suspicious.
+    #[arg(long)]
+    warnings: bool,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
     #[command(flatten)]
     schedule: Schedule,
 }
@@ -67,6 +81,8 @@ pub struct Args {
 impl Args {
     /// Checks.
     pub fn run(self) -> Result<Exit> {
+        let config = self.config.read()?;
+        let suppressions = self.config.suppressions(&config)?;
         let sources = self.command.iter().take_while(|arg| is_source(arg)).count();
         let recording = Store::of_project()?.add()?;
         let made = self.program(sources, &recording);
@@ -82,7 +98,17 @@ impl Args {
             place: Place::Store(recording),
         };
         let recorded = plan.run()?;
-        report(&recorded)
+        let verified = verified(&recorded)?;
+        let methods = [Method::Hb, Method::Hybrid];
+        let mut analysis = analysis::of(&recorded.traces[0], &methods, &config)?;
+        analysis
+            .findings
+            .retain(|finding| !suppressions.match_finding(finding));
+        let races = show(&analysis, self.warnings);
+        Ok(match recorded.deadlocked || races > 0 {
+            true => Exit::Findings,
+            false => verified,
+        })
     }
 
     /// The program, built if need be, and the command that runs it.
@@ -176,8 +202,8 @@ fn is_source(arg: &OsStr) -> bool {
     !name.starts_with('-') && (is_rust(arg) || options::by_name(name) == options::Input::Source)
 }
 
-/// Verifies and counts the trace, prints what was found, and gives the verdict.
-fn report(recorded: &Recorded) -> Result<Exit> {
+/// Verifies and counts the trace, and prints how it went.
+fn verified(recorded: &Recorded) -> Result<Exit> {
     let path = &recorded.traces[0];
     let broken = |error: &input::ReadError| input::broken(path, error);
     let mut steps = Watched::new(input::open(path)?, "verifying");
@@ -204,11 +230,36 @@ fn report(recorded: &Recorded) -> Result<Exit> {
         false => "none in this run".to_owned(),
     };
     anstream::println!("{:<16}{deadlock}", "deadlock");
-    anstream::println!("{:<16}not searched for: not in this version", "data races");
-    Ok(match recorded.deadlocked {
-        true => Exit::Findings,
-        false => verify::verdict(&checked),
-    })
+    Ok(verify::verdict(&checked))
+}
+
+/// Prints what was found; how many races there were in this run.
+fn show(analysis: &Analysis, warnings: bool) -> usize {
+    let (suspicious, seen): (Vec<&Finding>, Vec<&Finding>) = analysis
+        .findings
+        .iter()
+        .partition(|finding| finding.rung == Rung::Warning);
+    let races = match seen.len() as u64 {
+        0 => "none in this run".to_owned(),
+        many => styled(BAD, format_args!("{} in this run", count(many))),
+    };
+    anstream::println!("{:<16}{races}", "data races");
+    let more = match (suspicious.len() as u64, warnings) {
+        (0, _) => "none".to_owned(),
+        (many, true) => count(many),
+        (many, false) => format!("{} (deadheat check --warnings shows them)", count(many)),
+    };
+    anstream::println!("{:<16}{more}", "warnings");
+    for finding in &seen {
+        anstream::print!("\n{}", text::finding(finding));
+    }
+    if warnings {
+        for finding in &suspicious {
+            anstream::print!("\n{}", text::finding(finding));
+        }
+    }
+    input::tell(&analysis.remarks);
+    seen.len()
 }
 
 fn table(stats: &Stats, external: u64) -> String {

@@ -5,11 +5,13 @@ mod cargo;
 mod check;
 mod compile;
 mod ls;
+mod predict;
 mod record;
 mod rm;
 mod schedule;
 mod shell;
 mod trace;
+mod watch;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -38,7 +40,9 @@ Examples:
   deadheat check prog.c                     build a program, record it, look at the trace
   deadheat build -- make                    build a project so that it can be recorded
   cargo deadheat test                       build and record the tests of a Rust crate
+  deadheat watch -- ./prog args             report races as they happen
   deadheat record -- ./prog args            record a run
+  deadheat predict                          look for races in the latest recording
   deadheat trace stats                      what the latest recording holds
   deadheat COMMAND --help                   more about a command";
 
@@ -52,6 +56,8 @@ enum Command {
     Build(build::Args),
     Cargo(cargo::Args),
     Record(record::Args),
+    Watch(watch::Args),
+    Predict(predict::Args),
     Ls(ls::Args),
     Rm(rm::Args),
     Trace(trace::Args),
@@ -69,6 +75,8 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Cargo(args) => args.run(),
         Command::Build(args) => args.run().map(ExitCode::from),
         Command::Record(args) => args.run(),
+        Command::Watch(args) => args.run(),
+        Command::Predict(args) => args.run().map(ExitCode::from),
         Command::Ls(args) => args.run().map(ExitCode::from),
         Command::Rm(args) => args.run().map(ExitCode::from),
         Command::Trace(args) => args.run(),

@@ -3,6 +3,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 pub mod program;
+pub mod verdict;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -72,6 +73,8 @@ impl Sandbox {
         for name in [
             "DEADHEAT_OPTIONS",
             "DEADHEAT_TRACE",
+            "DEADHEAT_REPORT",
+            "DEADHEAT_SELECT",
             "DEADHEAT_DEPTH",
             "CFLAGS",
             "MAKEFLAGS",

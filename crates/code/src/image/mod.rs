@@ -195,6 +195,27 @@ impl<'a> Image<'a> {
     }
 
     fn find_instrumented(&mut self, architecture: &mut dyn Architecture) {
+        let found = self.functions_that_call(architecture, |callee| *callee == Callee::Enter);
+        self.instrumented = found.into_iter().map(|(start, _)| start).collect();
+    }
+
+    /// The functions, or parts of functions, that call hooks, in ascending order.
+    pub fn hooked(&self, architecture: &mut dyn Architecture) -> Vec<(u64, u64)> {
+        let is_hook = |callee: &Callee| {
+            use Callee::{Access, Atomic, Enter, Exit};
+            matches!(callee, Enter | Exit | Access { .. } | Atomic { .. })
+        };
+        let found = self.functions_that_call(architecture, is_hook);
+        let mut found: Vec<(u64, u64)> = found.into_iter().collect();
+        found.sort_unstable();
+        found
+    }
+
+    fn functions_that_call(
+        &self,
+        architecture: &mut dyn Architecture,
+        is_meant: impl Fn(&Callee) -> bool,
+    ) -> FxHashSet<(u64, u64)> {
         let mut found = FxHashSet::default();
         for section in &self.code {
             let places =
@@ -203,7 +224,8 @@ impl<'a> Image<'a> {
                         Reference::Direct(target) => Some(target),
                         Reference::Slot(slot) => self.slots.get(&slot).copied(),
                     };
-                    target.and_then(|target| self.known.get(&target)) == Some(&Callee::Enter)
+                    let callee = target.and_then(|target| self.known.get(&target));
+                    callee.is_some_and(&is_meant)
                 });
             found.extend(
                 places
@@ -211,7 +233,7 @@ impl<'a> Image<'a> {
                     .filter_map(|place| self.function_of(place)),
             );
         }
-        self.instrumented = found.into_iter().map(|(start, _)| start).collect();
+        found
     }
 
     /// The function that an address lies in: where it starts and ends.

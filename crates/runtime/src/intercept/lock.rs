@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use deadheat_wire::Op;
+use deadheat_wire::{Op, TRIED};
 
 use super::{Taking, give, real};
 use crate::hooks::{caller, trampoline};
@@ -162,7 +162,7 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
     crate::serial::point();
     let result = real();
     if result == 0 || result == libc::EOWNERDEAD {
-        Sync::new(op, lock, pc).record();
+        Sync::new(op, lock, pc).with(TRIED).record();
     }
     result
 }

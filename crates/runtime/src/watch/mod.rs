@@ -231,11 +231,15 @@ pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
     }
 }
 
+/// Where the instrumented function is that the running thread has entered last.
+fn entered() -> usize {
+    // SAFETY: the running thread's own state; a watched thread has its frames.
+    unsafe { (*(*local()).frame.sub(1)).last_pc }
+}
+
 /// A plain access to any number of bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     let _inside = Inside::enter();
-    // SAFETY: the running thread's own state; a watched thread has its frames.
-    let entered = || unsafe { (*(*local()).frame.sub(1)).last_pc };
     if let Some(watcher) = mine()
         && code::is_instrumented(pc, entered())
     {
@@ -266,7 +270,7 @@ fn allocated(watcher: &mut Watcher, start: usize, bytes: usize, pc: usize) {
     memory_limit::grown(bytes);
 }
 
-/// A block's release writes to all of it. Synchronisation objects in it are no more: where one
+/// A block's release writes to all of it, if code whose synchronisation is seen releases it. Synchronisation objects in it are no more: where one
 /// was, there is an atomic access.
 fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let Some(block) = blocks::at(start) else {
@@ -276,15 +280,22 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let node = unsafe { context::node(local()) };
     let context = context::free_context(pc, node, watcher.held);
     watcher.settle();
+    // A library's release may be one that it does for the program: C++'s `delete`.
+    let of_library = code::module_of(pc).is_some_and(|(module, _)| module != 0);
+    let judged = of_library || code::is_instrumented(pc, entered());
     if watcher.simple {
-        // SAFETY: as above.
-        unsafe { watcher.access_simply(local(), start, block.bytes.min(WHOLE), true, pc) };
+        if judged {
+            // SAFETY: as above.
+            unsafe { watcher.access_simply(local(), start, block.bytes.min(WHOLE), true, pc) };
+        }
         blocks::remove(start);
         return;
     }
     let mut part = |from: usize, bytes: usize| {
         forget_objects(from, bytes);
-        watcher.access_range(from, bytes, true, false, context);
+        if judged {
+            watcher.access_range(from, bytes, true, false, context);
+        }
     };
     if block.bytes <= WHOLE {
         part(start, block.bytes);

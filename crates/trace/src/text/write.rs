@@ -161,11 +161,16 @@ impl<W: Write> Writer<'_, W> {
                     let kind = words::kind_word(tokens::kind(tables, id));
                     write!(self.out, "{kind}:")?;
                 }
-                self.sync(id)?;
-                if !matches!(op, Op::Acquire | Op::Release)
-                    && let Some(value) = step.written()
-                {
-                    write!(self.out, "={value}")?;
+                match (op, step.written()) {
+                    (_, None) => self.sync(id)?,
+                    (Op::Acquire | Op::Release, Some(value)) => {
+                        self.quoted_sync(id)?;
+                        write!(self.out, "={value}")?;
+                    }
+                    (_, Some(value)) => {
+                        self.sync(id)?;
+                        write!(self.out, "={value}")?;
+                    }
                 }
             }
         }
@@ -219,6 +224,14 @@ impl<W: Write> Writer<'_, W> {
         match self.syncs.get(id) {
             Some(token) => self.out.write_all(token.as_bytes()),
             None => write!(self.out, "?{}", id.0),
+        }
+    }
+
+    /// The same where a plain name would take in what follows.
+    fn quoted_sync(&mut self, id: SyncId) -> io::Result<()> {
+        match self.syncs.get(id) {
+            Some(token) if !token.starts_with('"') => self.out.write_all(quote(token).as_bytes()),
+            _ => self.sync(id),
         }
     }
 

@@ -65,7 +65,7 @@ pub struct Which {
 
 impl Which {
     /// Its path.
-    fn path(&self) -> Result<PathBuf> {
+    pub fn path(&self) -> Result<PathBuf> {
         select::trace(&Store::of_project()?, Some(&self.trace))
     }
 }

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use deadheat_code::{Binary, Frame};
-use deadheat_trace::{Module, Pc, Role, Roles, Tables};
+use deadheat_code::{Binary, Frame, Variable};
+use deadheat_trace::{Addr, Module, Pc, Role, Roles, Tables};
 
 /// The modules of a recording.
 #[derive(Debug)]
@@ -38,8 +38,19 @@ impl Binaries {
         let after = self
             .modules
             .partition_point(|(module, _)| module.first_pc <= pc);
-        let (module, opened) = self.modules.get(after.checked_sub(1)?)?;
+        let (module, _) = self.modules.get(after.checked_sub(1)?)?;
         let address = module.start + u64::from(pc.0 - module.first_pc.0);
+        self.opened(after - 1, address)
+    }
+
+    /// The same for an address of the running program.
+    pub fn find_address(&self, address: u64) -> Option<(&Binary, u64)> {
+        let inside = |(module, _): &(Module, _)| (module.start..module.end).contains(&address);
+        self.opened(self.modules.iter().rposition(inside)?, address)
+    }
+
+    fn opened(&self, module: usize, address: u64) -> Option<(&Binary, u64)> {
+        let (module, opened) = &self.modules[module];
         if address >= module.end {
             return None;
         }
@@ -53,7 +64,15 @@ impl Binaries {
     pub fn frames(&self, pc: Pc) -> Vec<Frame> {
         let found = self.find(pc);
         // A pc is where a call returns to: the call is before it.
-        found.map_or_else(Vec::new, |(binary, address)| binary.frames(address - 1))
+        found.map_or_else(Vec::new, |(binary, address)| {
+            binary.frames(address.saturating_sub(1))
+        })
+    }
+
+    /// The global variable at an address of the running program.
+    pub fn variable(&self, addr: Addr) -> Option<Variable> {
+        let (binary, address) = self.find_address(addr.0)?;
+        binary.variable(address)
     }
 
     /// What those that were asked about could not answer, for people.

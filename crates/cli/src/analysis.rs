@@ -1,0 +1,260 @@
+//! Looks for races and deadlocks in a trace, and explains what was found.
+//!
+//! Every method reads the trace by itself, so that times and memory can be compared; one more
+//! reading collects what surrounds the events of the findings.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use deadheat_detect::{
+    Benign, Channels, Deadlock, Deadlocks, Detector, Hybrid, HybridOptions, LockOrder, Marked,
+    Method, Race, Races, Signature,
+};
+use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
+use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
+
+use crate::config::Config;
+use crate::error::Result;
+use crate::input::{self, Input};
+use crate::marks;
+use crate::progress::Watched;
+use crate::unseen::Unseen;
+
+/// Steps between two looks at a detector's memory.
+const STRIDE: u64 = 1 << 16;
+
+/// What one method found.
+pub struct Run {
+    /// The method.
+    pub method: Method,
+    /// What it found.
+    pub races: Races,
+    /// How long it took, with reading the trace.
+    pub took: Duration,
+    /// The most memory that it held.
+    pub memory: usize,
+}
+
+/// What all methods found.
+pub struct Analysis {
+    /// Each method by itself.
+    pub runs: Vec<Run>,
+    /// Methods that this trace is not exact enough for.
+    pub left_out: Vec<Method>,
+    /// Everything that was found, explained, each once: races first, surest first.
+    pub findings: Vec<Finding>,
+    /// How many events the trace has.
+    pub events: u64,
+    /// What the user should know.
+    pub remarks: Vec<String>,
+}
+
+/// Looks at the trace at `path` with these methods, and for cycles of locks.
+pub fn of(path: &Path, methods: &[Method], config: &Config) -> Result<Analysis> {
+    let mut runs = Vec::new();
+    let mut left_out = Vec::new();
+    let mut events = 0;
+    for method in methods {
+        match detect(path, *method, config)? {
+            Some((run, count)) => {
+                runs.push(run);
+                events = count;
+            }
+            None => left_out.push(*method),
+        }
+    }
+    let cycles = cycles(path, config)?;
+    let (findings, mut remarks) = explain(path, &runs, &cycles.found)?;
+    if !cycles.complete {
+        remarks.push("too many nested locks: not all of their orders were compared".to_owned());
+    }
+    Ok(Analysis {
+        runs,
+        left_out,
+        findings,
+        events,
+        remarks,
+    })
+}
+
+/// Shows every step of a trace to `visit`; how many there were, and the stream at its end.
+fn read(
+    path: &Path,
+    input: Input,
+    what: &'static str,
+    config: &Config,
+    mut visit: impl FnMut(EventIndex, &Step, &Tables),
+) -> Result<(u64, Marked<Watched<Input>, marks::Finder>)> {
+    let mut steps = marks::apply(Watched::new(input, what), config);
+    let mut count = 0;
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
+        let index = steps.last_index().unwrap_or(EventIndex(count));
+        visit(index, &step, steps.tables());
+        count += 1;
+    }
+    Ok((count, steps))
+}
+
+fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u64)>> {
+    let started = Instant::now();
+    let input = input::open(path)?;
+    if method.needs_exact_order() && input.mode() == Mode::Parallel {
+        return Ok(None);
+    }
+    let mut detector = detector(path, method, config)?;
+    let mut races = Races::new();
+    let mut memory = 0;
+    let mut unseen = Unseen::of(input.tables());
+    let (count, steps) = read(
+        path,
+        input,
+        "looking for races",
+        config,
+        |index, step, tables| {
+            if !unseen.is_unseen(&step.event) {
+                detector.step(index, step, tables, &mut races);
+            }
+            if index.0.is_multiple_of(STRIDE) {
+                memory = memory.max(detector.memory());
+            }
+        },
+    )?;
+    detector.finish(steps.tables(), &mut races);
+    let run = Run {
+        method,
+        races,
+        took: started.elapsed(),
+        memory: memory.max(detector.memory()),
+    };
+    Ok(Some((run, count)))
+}
+
+/// A detector at the start of the trace. Hybrid knows the channels before: they may show late.
+fn detector(path: &Path, method: Method, config: &Config) -> Result<Box<dyn Detector>> {
+    if method != Method::Hybrid {
+        return Ok(method.detector());
+    }
+    let steps = Watched::new(input::open(path)?, "looking for channels");
+    let channels = Channels::find(&mut marks::apply(steps, config));
+    let channels = channels.map_err(|error| input::broken(path, &error))?;
+    Ok(Box::new(Hybrid::new(HybridOptions {
+        most_locks: channels.most_locks() as u32,
+        channels,
+        ..HybridOptions::default()
+    })))
+}
+
+fn cycles(path: &Path, config: &Config) -> Result<Deadlocks> {
+    let mut order = LockOrder::new();
+    let what = "looking for cycles of locks";
+    read(
+        path,
+        input::open(path)?,
+        what,
+        config,
+        |index, step, tables| {
+            order.step(index, step, tables);
+        },
+    )?;
+    Ok(order.deadlocks())
+}
+
+/// A race with the methods that found it.
+struct Found {
+    race: Race,
+    count: u64,
+    methods: Vec<Method>,
+}
+
+/// The races of all methods, each once, in the order of the trace.
+fn merged(runs: &[Run]) -> Vec<Found> {
+    let mut all: BTreeMap<Signature, Found> = BTreeMap::new();
+    for run in runs {
+        for found in run.races.found() {
+            let known = all.entry(found.race.signature()).or_insert_with(|| Found {
+                race: found.race,
+                count: 0,
+                methods: Vec::new(),
+            });
+            known.count = known.count.max(found.count);
+            known.methods.push(run.method);
+        }
+    }
+    let mut all: Vec<Found> = all.into_values().collect();
+    all.sort_by_key(|found| (found.race.second.index, found.race.first.index));
+    all
+}
+
+fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<(Vec<Finding>, Vec<String>)> {
+    let found = merged(runs);
+    let races: Vec<Race> = found.iter().map(|found| found.race).collect();
+    let of_races = races
+        .iter()
+        .flat_map(|race| [race.first.index, race.second.index]);
+    let of_cycles = cycles
+        .iter()
+        .flat_map(|cycle| cycle.steps.iter().map(|step| step.requests.at));
+    let mut contexts = Contexts::of(of_races.chain(of_cycles));
+    let mut benign = Benign::of(&races);
+    let input = input::open(path)?;
+    let mut steps = Watched::new(input, "explaining");
+    let mut index = 0;
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
+        contexts.step(EventIndex(index), &step);
+        benign.step(EventIndex(index), &step);
+        index += 1;
+    }
+    let tables = steps.tables();
+    let names = Names::of(tables);
+    let explain = Explain {
+        names: &names,
+        tables,
+        contexts: &contexts,
+    };
+    let mut findings: Vec<Finding> = Vec::new();
+    for (i, found) in found.iter().enumerate() {
+        let seen_so = |method: &Method| matches!(method, Method::Hb | Method::Shb);
+        let rung = match found.methods.iter().any(seen_so) {
+            true => Rung::Observed,
+            false => Rung::Warning,
+        };
+        let methods: Vec<&str> = found.methods.iter().map(|method| method.name()).collect();
+        let pair = [found.race.first.index, found.race.second.index];
+        if let Some(mut finding) = explain.race(pair, rung, &methods.join(", ")) {
+            finding.count = found.count;
+            let hints = benign.hints(i).into_iter();
+            finding.hints = hints.map(|hint| hint::told(hint, &names, tables)).collect();
+            add(&mut findings, finding);
+        }
+    }
+    for cycle in cycles {
+        let requests: Vec<_> = cycle
+            .steps
+            .iter()
+            .map(|step| (step.requests.at, step.requests.lock))
+            .collect();
+        if let Some(finding) = explain.deadlock(&requests, Rung::Warning) {
+            add(&mut findings, finding);
+        }
+    }
+    findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
+    Ok((findings, names.remarks()))
+}
+
+/// Adds a finding, or counts it to the one that has the same places.
+fn add(findings: &mut Vec<Finding>, finding: Finding) {
+    match findings.iter_mut().find(|known| known.id == finding.id) {
+        Some(known) => {
+            known.count += finding.count;
+            known.rung = known.rung.max(finding.rung);
+        }
+        None => findings.push(finding),
+    }
+}

@@ -1,0 +1,179 @@
+//! Runs a program under live detection and shows what it finds, while it finds it.
+//!
+//! The runtime appends what it finds to a file; a thread here follows the file, puts names to
+//! addresses, and prints. `deadheat_wire::watch` describes the file.
+//!
+//! * [`process`]: what a watched process has told about itself; findings with names.
+//! * [`follow`]: reads the file as it grows, prints findings, answers threads that wait.
+//! * [`debugger`]: stops the program, or starts a debugger, where a race was found.
+
+mod debugger;
+mod follow;
+mod process;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deadheat_report::{Finding, Suppressions};
+use deadheat_trace::watch::{ANSWERS, Place, REPORT, SELECT};
+
+pub use debugger::OnRace;
+use follow::Follower;
+
+use crate::error::{Error, Result};
+use crate::launch::{self, Launch};
+use crate::program::Program;
+use crate::store::info::Ended;
+
+/// What a program is watched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Detector {
+    /// Accesses that nothing ordered in this run: every one is a race.
+    Hb,
+    /// Memory that no lock protects: cheap, many false alarms.
+    Simple,
+    /// The same with an order of threads, conditions and channels: fewer.
+    Detailed,
+}
+
+impl Detector {
+    fn word(self) -> &'static str {
+        match self {
+            Detector::Hb => "hb",
+            Detector::Simple => "simple",
+            Detector::Detailed => "detailed",
+        }
+    }
+}
+
+/// A program to watch.
+pub struct Plan<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its name and arguments.
+    pub command: &'a [OsString],
+    /// What to look for.
+    pub detector: Detector,
+    /// What to do when something is found.
+    pub on_race: OnRace,
+    /// The most memory that detection may use, in megabytes.
+    pub memory: Option<u64>,
+    /// More options of the runtime, as the user has set them.
+    pub options: Option<String>,
+    /// The memory to look at; all if `None`.
+    pub places: Option<&'a [Place]>,
+    /// What not to show.
+    pub suppressions: &'a Suppressions,
+    /// Whether findings are printed as they come.
+    pub show: bool,
+}
+
+/// What watching a program gave.
+pub struct Watched {
+    /// How the program ended.
+    pub ended: Ended,
+    /// How long it took.
+    pub took: Duration,
+    /// What was found, each once.
+    pub findings: Vec<Finding>,
+    /// The memory that was flagged.
+    pub places: Vec<Place>,
+    /// How many findings were held back.
+    pub suppressed: u64,
+    /// What the runtime wants the user to know.
+    pub notes: Vec<String>,
+    /// What it counted, by name, summed over all processes.
+    pub figures: Vec<(String, u64)>,
+}
+
+impl Plan<'_> {
+    /// Runs the program to its end.
+    pub fn run(&self) -> Result<Watched> {
+        let refused = |error| Error::not_started(format!("cannot keep a report: {error}"));
+        let folder = tempfile::Builder::new().prefix("deadheat-watch-").tempdir();
+        let folder = folder.map_err(refused)?;
+        let report = folder.path().join("report");
+        let answers = folder.path().join(format!("report{ANSWERS}"));
+        std::fs::write(&report, "").map_err(refused)?;
+        std::fs::write(&answers, "").map_err(refused)?;
+        let launch = Launch {
+            program: self.program,
+            command: self.command,
+            variables: self.variables(&report, folder.path()).map_err(refused)?,
+            steady: false,
+        };
+        let mut follower = Follower::new(&report, &answers, self).map_err(refused)?;
+        let over = AtomicBool::new(false);
+        let (outcome, followed) = std::thread::scope(|scope| {
+            let following = scope.spawn(|| follower.until(&over));
+            let outcome = launch.run();
+            over.store(true, Ordering::Release);
+            (outcome, following.join())
+        });
+        let outcome = outcome?;
+        if let Err(panic) = followed {
+            std::panic::resume_unwind(panic);
+        }
+        let told = follower.finish();
+        if let Some(why) = told.cannot {
+            return Err(Error::not_started(format!(
+                "{} cannot be watched: {why}",
+                self.command[0].display()
+            )));
+        }
+        if !told.began {
+            let name = self.command[0].display();
+            let ended = Ended::from_status(outcome.status).told();
+            return Err(
+                Error::not_started(format!("nothing was watched: {name} {ended}"))
+                    .note("It did not start, or started no program that was built with Deadheat.")
+                    .help("build it with Deadheat: deadheat build --help"),
+            );
+        }
+        Ok(Watched {
+            ended: Ended::from_status(outcome.status),
+            took: outcome.took,
+            findings: told.findings,
+            places: told.places,
+            suppressed: told.suppressed,
+            notes: told.notes,
+            figures: told.figures,
+        })
+    }
+
+    fn variables(
+        &self,
+        report: &Path,
+        folder: &Path,
+    ) -> std::io::Result<Vec<(OsString, OsString)>> {
+        let mut options = format!("mode=watch:detector={}", self.detector.word());
+        if self.on_race != OnRace::Continue {
+            options.push_str(":on_race=wait");
+        }
+        if let Some(memory) = self.memory {
+            options.push_str(&format!(":memory={memory}"));
+        }
+        if let Some(more) = &self.options {
+            options.push(':');
+            options.push_str(more);
+        }
+        let mut variables = vec![
+            (OsString::from(REPORT), report.into()),
+            (OsString::from(launch::OPTIONS), options.into()),
+        ];
+        if let Some(places) = self.places {
+            let mut text = String::new();
+            for place in places {
+                // Writing to a string does not fail.
+                let _ = place.write(&mut text);
+                text.push('\n');
+            }
+            let path = folder.join("places");
+            std::fs::write(&path, text)?;
+            variables.push((OsString::from(SELECT), path.into()));
+        }
+        Ok(variables)
+    }
+}

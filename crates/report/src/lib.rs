@@ -1,0 +1,22 @@
+//! Findings: what they say, where their names come from, how they are shown, and which ones the
+//! user does not want to see.
+//!
+//! [`Finding`] is what every renderer prints. [`Contexts`] and [`Names`] make one out of the positions
+//! that a detector gives; [`text`] and [`json`] show them; [`Suppressions`] holds some back.
+
+mod binaries;
+mod context;
+mod explain;
+mod finding;
+pub mod hint;
+pub mod json;
+mod names;
+mod suppress;
+pub mod text;
+
+pub use binaries::{Binaries, roles};
+pub use context::{Block, Context, Contexts, Held, Place, Stack};
+pub use explain::Explain;
+pub use finding::{Access, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread, own_place};
+pub use names::{Global, Names, is_foreign};
+pub use suppress::{Suppressions, SyntaxError};

@@ -1,0 +1,167 @@
+//! From numbers to names: functions and lines of places, variables of addresses, locks, threads.
+
+use std::path::{Path, PathBuf};
+
+use deadheat_trace::{Addr, Pc, SyncId, Tables, ThreadId};
+
+use crate::binaries::Binaries;
+use crate::finding::Frame;
+
+/// What the numbers of a trace, or of a running program, stand for.
+pub struct Names {
+    binaries: Binaries,
+    here: Option<PathBuf>,
+}
+
+impl Names {
+    /// For a trace or program with these tables.
+    pub fn of(tables: &Tables) -> Self {
+        Names {
+            binaries: Binaries::of(tables),
+            here: std::env::current_dir().ok(),
+        }
+    }
+
+    /// What the user should know of the program's files.
+    pub fn remarks(&self) -> Vec<String> {
+        self.binaries.remarks()
+    }
+
+    /// The functions at a place of a trace, innermost first; one frame at least.
+    pub fn frames(&self, pc: Pc, tables: &Tables) -> Vec<Frame> {
+        if let Some(text) = tables.locations.get(pc.index()) {
+            return vec![text_frame(text)];
+        }
+        let frames = self.binaries.frames(pc);
+        if frames.is_empty() {
+            return vec![self.unknown(tables.location(pc))];
+        }
+        let module = tables.module_of(pc).map(|(module, _)| &module.path);
+        self.shown(&frames, module.map(|path| file_name(path)))
+    }
+
+    /// The functions at an address of the running program that a call returns to.
+    pub fn frames_at(&self, address: u64) -> Vec<Frame> {
+        let found = self.binaries.find_address(address);
+        let frames = found.map_or_else(Vec::new, |(binary, address)| {
+            binary.frames(address.saturating_sub(1))
+        });
+        match frames.is_empty() {
+            true => vec![self.unknown(format!("{address:#x}"))],
+            false => {
+                let module = found.map(|(binary, _)| file_name(binary.path()));
+                self.shown(&frames, module)
+            }
+        }
+    }
+
+    fn unknown(&self, place: String) -> Frame {
+        Frame {
+            module: Some(place),
+            ..Frame::default()
+        }
+    }
+
+    fn shown(&self, frames: &[deadheat_code::Frame], module: Option<String>) -> Vec<Frame> {
+        let frame = |frame: &deadheat_code::Frame| Frame {
+            function: frame.function.as_deref().map(str::to_owned),
+            file: frame.file.as_deref().map(|file| self.seen_from_here(file)),
+            line: frame.line,
+            column: frame.column,
+            module: module.clone(),
+            inlined: frame.inlined,
+            foreign: is_foreign(frame),
+        };
+        let theirs = frames.iter().filter(|frame| !is_scaffold(frame));
+        theirs.map(frame).collect()
+    }
+
+    /// A path as seen from the current folder.
+    fn seen_from_here(&self, file: &str) -> String {
+        let here = self.here.as_deref().and_then(|here| here.to_str());
+        let inside = here.and_then(|here| file.strip_prefix(here)?.strip_prefix('/'));
+        inside.unwrap_or(file).to_owned()
+    }
+
+    /// The variable at an address: its name with the part of it, its own name, how far in, and where
+    /// it is declared.
+    pub fn variable(&self, addr: Addr) -> Option<Global> {
+        let found = self.binaries.variable(addr)?;
+        let declared = found.declared;
+        Some(Global {
+            shown: format!("{}{}", found.name, found.part),
+            name: found.name,
+            offset: found.offset,
+            declared: declared.map(|(file, line)| format!("{}:{line}", self.seen_from_here(&file))),
+        })
+    }
+
+    /// The name of a lock or other object: the variable that it is, or a letter and its number.
+    pub fn lock(&self, id: SyncId, tables: &Tables) -> String {
+        let addr = tables
+            .syncs
+            .get(id.index())
+            .map_or(Addr(0), |sync| sync.addr);
+        match self.variable(addr) {
+            Some(variable) => variable.shown,
+            None => tables.sync_name(id),
+        }
+    }
+
+    /// The name of a thread.
+    pub fn thread(&self, id: ThreadId, tables: &Tables) -> String {
+        tables.thread_name(id)
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// A global variable that an address lies in.
+pub struct Global {
+    /// The name with the part that the address lies in.
+    pub shown: String,
+    /// The name of the whole.
+    pub name: String,
+    /// How far in.
+    pub offset: u64,
+    /// `file:line`.
+    pub declared: Option<String>,
+}
+
+/// Where the runtime's source is, as the debug information has it.
+const RUNTIME: &str = "deadheat/crates/runtime/";
+
+/// Whether a function stands below every thread and tells nothing.
+fn is_scaffold(frame: &deadheat_code::Frame) -> bool {
+    let file = frame.file.as_deref().unwrap_or_default();
+    file.starts_with(RUNTIME) || frame.function.as_deref() == Some("__libc_start_call_main")
+}
+
+/// Whether a function's source came with the compiler, or with Deadheat.
+pub fn is_foreign(frame: &deadheat_code::Frame) -> bool {
+    let theirs = ["/rustc/", "/usr/include/", "/usr/lib/"];
+    let ours = [RUNTIME, "deadheat/stdsync/"];
+    let file = frame.file.as_deref().unwrap_or_default();
+    theirs
+        .iter()
+        .chain(&ours)
+        .any(|folder| file.starts_with(folder))
+}
+
+/// A location of a text trace: `file:line`, a number, or anything.
+fn text_frame(text: &str) -> Frame {
+    match text.rsplit_once(':') {
+        Some((file, line)) if line.parse::<u32>().is_ok() => Frame {
+            file: Some(file.to_owned()),
+            line: line.parse().ok(),
+            ..Frame::default()
+        },
+        _ => Frame {
+            file: Some(text.to_owned()),
+            ..Frame::default()
+        },
+    }
+}
