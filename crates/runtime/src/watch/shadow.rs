@@ -298,11 +298,12 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     } else {
         is_partly_free
     };
-    let at = match place {
-        0 => any(luck),
-        place => place.trailing_zeros() as usize % CELLS,
-    };
-    places[at].store(new.0, Ordering::Relaxed);
+    if place == 0 {
+        // A read may also take the place of another thread's that it knows of.
+        // SAFETY: as the caller says.
+        return unsafe { enter(cells, new, clock, luck) };
+    }
+    places[place.trailing_zeros() as usize % CELLS].store(new.0, Ordering::Relaxed);
     None
 }
 
@@ -383,16 +384,13 @@ mod tests {
         Cell::new(Cell::epoch(slot, time), mask, write, false, 5)
     }
 
-    /// The last access's race, and what the cells have then; the same in both ways.
+    /// The last access's race, the same in both ways, and what the cells have then. The accesses
+    /// before know nothing of each other.
     fn run(accesses: &[Cell], clock: &Clock) -> (Option<Cell>, [Cell; CELLS]) {
         let one_by_one = run_with(accesses, clock, false);
         if can_enter_at_once() {
             let at_once = run_with(accesses, clock, true);
-            assert_eq!(at_once.0.is_some(), one_by_one.0.is_some());
-            assert_eq!(
-                at_once.1.map(|cell| cell.0),
-                one_by_one.1.map(|cell| cell.0)
-            );
+            assert!(at_once.0 == one_by_one.0);
         }
         one_by_one
     }
@@ -400,7 +398,9 @@ mod tests {
     fn run_with(accesses: &[Cell], clock: &Clock, at_once: bool) -> (Option<Cell>, [Cell; CELLS]) {
         let cells = [const { AtomicU64::new(0) }; CELLS];
         let mut racing = None;
-        for &new in accesses {
+        for (at, &new) in accesses.iter().enumerate() {
+            let is_last = at + 1 == accesses.len();
+            let clock = if is_last { clock } else { &[0; SLOTS] };
             // SAFETY: cells of the same form; the processor was asked.
             racing = unsafe {
                 match (at_once && !new.is_atomic(), new.writes()) {
