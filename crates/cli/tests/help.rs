@@ -5,13 +5,15 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "",
     "check",
     "cc",
     "c++",
     "build",
     "record",
+    "watch",
+    "predict",
     "ls",
     "rm",
     "trace",

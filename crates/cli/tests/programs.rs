@@ -27,6 +27,8 @@ enum Mode {
     Serial,
     /// On kernel threads that pass a token.
     Real,
+    /// Not recorded, but watched as it runs.
+    Watch,
 }
 
 /// What one test does.
@@ -96,13 +98,18 @@ fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
         };
         (name, case)
     };
-    [Mode::Parallel, Mode::Serial, Mode::Real].map(case).into()
+    let modes = [Mode::Parallel, Mode::Serial, Mode::Real, Mode::Watch];
+    modes.map(case).into()
 }
 
 /// All programs at -O1 in both modes; the papers' and some others also at -O0, at -O2, and with
 /// real threads.
 fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
-    let mut ways = vec![("-O1", Mode::Parallel), ("-O1", Mode::Serial)];
+    let mut ways = vec![
+        ("-O1", Mode::Parallel),
+        ("-O1", Mode::Serial),
+        ("-O0", Mode::Watch),
+    ];
     let chosen = name.starts_with("papers") || compiler == "gcc";
     if chosen {
         ways.push(("-O0", Mode::Serial));
@@ -120,6 +127,9 @@ impl Case {
         match self.oracle.cargo_target() {
             Some(target) => build_with_cargo(&here, &target)?,
             None => self.build(&here)?,
+        }
+        if self.mode == Mode::Watch {
+            return self.watch(&here);
         }
         let first = self.record(&here, "trace.dht")?;
         self.predicts(&here, "trace.dht")?;
@@ -152,7 +162,7 @@ impl Case {
         let name = name.to_string_lossy();
         let other_process = name.starts_with("fork");
         match self.mode {
-            Mode::Parallel => false,
+            Mode::Parallel | Mode::Watch => false,
             Mode::Serial => !other_process,
             Mode::Real => !other_process && !name.contains("signal_handler"),
         }
@@ -199,7 +209,7 @@ impl Case {
         command.args(["-k", "2", SECONDS, support::DEADHEAT, "record", "-o", name]);
         command.arg("--exit-code-from-program");
         match self.mode {
-            Mode::Parallel => &mut command,
+            Mode::Parallel | Mode::Watch => &mut command,
             Mode::Serial => command.args(["--seed", "1"]),
             Mode::Real => command.args(["--seed", "1", "--threads", "real"]),
         };
@@ -226,6 +236,30 @@ impl Case {
         }
         self.steps(&trace, &path)
             .map_err(|problem| told(&output, &problem))
+    }
+
+    /// Watches the program: it does what it does without, and what is found is marked in its text.
+    fn watch(&self, here: &Sandbox) -> Result<(), String> {
+        let mut command = here.command("timeout");
+        command.args(["-k", "2", SECONDS, support::DEADHEAT, "watch"]);
+        command.args(["--exit-code-from-program", "--format", "json"]);
+        command.args(["-o", "found.json", "--", "./prog"]);
+        command.args(&self.oracle.directives.run);
+        let output = command.output().map_err(|error| error.to_string())?;
+        if output.status.code() == Some(124) && !self.oracle.deadlocks.is_empty() {
+            return Ok(());
+        }
+        self.behaves(&output)?;
+        let found = std::fs::read_to_string(here.path().join("found.json"));
+        let found = found.map_err(|error| told(&output, &error.to_string()))?;
+        agree(&self.oracle, &found, self.lines()).map(drop)
+    }
+
+    fn lines(&self) -> Lines {
+        match self.level {
+            "-O0" => Lines::Exact,
+            _ => Lines::Near,
+        }
     }
 
     /// What happens-before finds in the trace is marked in the program's text.

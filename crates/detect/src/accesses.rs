@@ -132,40 +132,41 @@ impl Accesses {
 
     #[inline(never)]
     fn add_concurrent(&mut self, new: Latest, clock: &VectorClock, race: &mut impl FnMut(Access)) {
-        let mut concurrent = self.concurrent.take().unwrap_or_default();
+        let (write, read) = (&mut self.write, &mut self.read);
+        let concurrent = self.concurrent.get_or_insert_with(|| {
+            let alone = [std::mem::take(write), std::mem::take(read)];
+            let kept = alone.into_iter().filter(|latest| latest.time != 0);
+            Box::new(Concurrent {
+                kept: kept.collect(),
+            })
+        });
         let kept = &mut concurrent.kept;
-        let alone = [self.write, self.read];
-        kept.extend(alone.into_iter().filter(|latest| latest.time != 0));
-        (self.write, self.read) = (Latest::default(), Latest::default());
-        let kind = Kind::of(&new.access.event);
+        let (kind, thread, pc) = (
+            Kind::of(&new.access.event),
+            new.thread(),
+            new.access.event.pc(),
+        );
         let full = kept.len() >= MOST;
-        kept.retain(|old| {
+        let mut place = None;
+        let mut at = 0;
+        while let Some(old) = kept.get(at) {
             let old_kind = Kind::of(&old.access.event);
-            let ordered = old.thread() == new.thread() || old.is_known(clock);
-            if !ordered && kind.conflicts_with(old_kind) {
-                race(old.access);
+            if old.thread() != thread && !old.is_known(clock) {
+                if kind.conflicts_with(old_kind) {
+                    race(old.access);
+                }
+            } else if (old.access.event.pc() == pc || full) && kind.stands_for(old_kind) {
+                if place.is_some() {
+                    kept.swap_remove(at);
+                    continue;
+                }
+                place = Some(at);
             }
-            let same_place = old.access.event.pc() == new.access.event.pc();
-            !(ordered && kind.stands_for(old_kind) && (same_place || full))
-        });
-        kept.push(new);
-        self.keep(concurrent);
-    }
-
-    /// Keeps these, in place if they fit.
-    fn keep(&mut self, concurrent: Box<Concurrent>) {
-        let (mut write, mut read) = (Latest::default(), Latest::default());
-        let fit = concurrent.kept.iter().all(|latest| {
-            let kind = Kind::of(&latest.access.event);
-            let place = if kind.writes { &mut write } else { &mut read };
-            let free = place.time == 0;
-            *place = *latest;
-            free && !kind.atomic
-        });
-        if fit {
-            (self.write, self.read) = (write, read);
-        } else {
-            self.concurrent = Some(concurrent);
+            at += 1;
+        }
+        match place {
+            Some(at) => kept[at] = new,
+            None => kept.push(new),
         }
     }
 }

@@ -44,6 +44,7 @@ impl HappensBefore {
     }
 
     /// The first half of an atomic access: what it receives.
+    #[inline]
     pub fn receive(&mut self, step: &Step) {
         self.messages.receive(step);
     }
@@ -70,6 +71,7 @@ impl HappensBefore {
     }
 
     /// What a thread does from here on is not in what it has sent so far.
+    #[inline]
     pub fn advance(&mut self, thread: ThreadId) {
         self.messages.advance(thread);
     }

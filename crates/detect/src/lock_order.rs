@@ -11,7 +11,8 @@
 //! - a lock was only tried for: then the thread would not have waited.
 //!
 //! A request is a lock that was taken, or found taken ([`Op::Request`]), while another was held. A thread
-//! that waits for a lock it holds itself is no cycle, and not reported here.
+//! that was seen to wait for a lock that it holds itself is a cycle of one. An order that follows from what
+//! is read under other locks is not seen: such cycles are reported though they cannot be.
 //!
 //! Work and memory are bounded, and it is said if a bound was met: of the same request (thread, locks
 //! held, lock) the first [`MOST_TIMES`] at different times of the thread are kept, [`MOST_REQUESTS`] in
@@ -61,6 +62,8 @@ pub struct LockOrder {
     protection: Protection,
     requests: Vec<Request>,
     kept: FxHashMap<Key, Vec<u32>>,
+    /// Threads that waited for themselves.
+    alone: Vec<DeadlockStep>,
     left_out: bool,
 }
 
@@ -114,6 +117,12 @@ impl LockOrder {
     /// The cycles in what was requested so far.
     pub fn deadlocks(&self) -> Deadlocks {
         let mut deadlocks = cycles::search(&self.requests);
+        let alone = self
+            .alone
+            .iter()
+            .map(|step| Deadlock { steps: vec![*step] });
+        deadlocks.found.extend(alone);
+        deadlocks.found.sort_by_key(Deadlock::last_request);
         deadlocks.complete &= !self.left_out;
         deadlocks
     }
@@ -136,8 +145,8 @@ impl LockOrder {
             shared,
         };
         match event.op() {
-            Op::Request => self.request(event.thread(), wanted(false)),
-            Op::ReadRequest => self.request(event.thread(), wanted(true)),
+            Op::Request => self.wait(event.thread(), wanted(false)),
+            Op::ReadRequest => self.wait(event.thread(), wanted(true)),
             _ => {}
         }
         if let Change::Taken(held) = self.protection.step(index, step) {
@@ -154,18 +163,30 @@ impl LockOrder {
         }
     }
 
+    /// A thread waits for a lock.
+    fn wait(&mut self, thread: ThreadId, wanted: LockPlace) {
+        let locks = self.protection.locks().of(thread).iter().map(place);
+        let mut own = locks.filter(|held| held.hold().excludes(wanted.hold()));
+        let Some(holds) = own.next() else {
+            return self.request(thread, wanted);
+        };
+        let known =
+            |step: &DeadlockStep| (step.holds.pc, step.requests.pc) == (holds.pc, wanted.pc);
+        if !self.alone.iter().any(known) {
+            self.alone.push(DeadlockStep {
+                thread,
+                holds,
+                requests: wanted,
+            });
+        }
+    }
+
     /// A thread requests a lock, or has just taken it.
     fn request(&mut self, thread: ThreadId, wanted: LockPlace) {
         let locks = self.protection.locks().of(thread);
         if !locks.iter().any(|held| held.lock != wanted.lock) {
             return;
         }
-        let place = |held: &Held| LockPlace {
-            lock: held.lock,
-            at: held.since,
-            pc: held.pc,
-            shared: held.shared,
-        };
         let others = locks.iter().filter(|held| held.lock != wanted.lock);
         let held: Vec<LockPlace> = others.map(place).collect();
         let holds = self.protection.of(thread, false).iter();
@@ -201,22 +222,30 @@ impl LockOrder {
     }
 }
 
-impl Request {
-    /// How it wants the lock.
-    fn wants(&self) -> Hold {
-        match self.wanted.shared {
-            true => Hold::shared(self.wanted.lock.0),
-            false => Hold::exclusive(self.wanted.lock.0),
+/// A lock in a thread's hands.
+fn place(held: &Held) -> LockPlace {
+    LockPlace {
+        lock: held.lock,
+        at: held.since,
+        pc: held.pc,
+        shared: held.shared,
+    }
+}
+
+impl LockPlace {
+    /// The lock, and how it is held or wanted.
+    fn hold(&self) -> Hold {
+        match self.shared {
+            true => Hold::shared(self.lock.0),
+            false => Hold::exclusive(self.lock.0),
         }
     }
+}
 
+impl Request {
     /// What of the locks held stands in the way of who wants one like this.
     fn holds_against(&self, wanted: Hold) -> Option<&LockPlace> {
-        let hold = |place: &LockPlace| match place.shared {
-            true => Hold::shared(place.lock.0),
-            false => Hold::exclusive(place.lock.0),
-        };
-        self.held.iter().find(|place| hold(place).excludes(wanted))
+        self.held.iter().find(|place| place.hold().excludes(wanted))
     }
 
     /// Whether both threads can stand at their requests at once.

@@ -112,6 +112,9 @@ fn tried_locks_are_not_waited_for() {
 #[test]
 fn threads_that_stand_still() {
     check(1, "A|acq(m); B|acq(n); A|req(n); B|req(m)");
+    check(1, "A|acq(m); A|req(m)");
+    check(1, "A|rdlock(m); A|req(m)");
+    check(0, "A|rdlock(m); A|rdreq(m)");
 }
 
 #[test]

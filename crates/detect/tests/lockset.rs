@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_detect::{Detector, Races, Simple};
 use deadheat_trace::{EventIndex, LockId, Op, ThreadId, Trace, text};
 use oracle::order::{held_at, touched};
-use oracle::random::{Shape, traces};
+use oracle::random::{Shape, traces_of_parts};
 use proptest::prelude::*;
 
 fn run(mut detector: Simple, trace: &Trace) -> Races {
@@ -91,7 +91,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_formula_of_every_access(trace in traces(Shape { heap: false, ..Shape::EVERYTHING })) {
+    fn the_formula_of_every_access(trace in traces_of_parts(Shape { heap: false, ..Shape::EVERYTHING })) {
         let races = run(Simple::of_every_access(), &trace);
         prop_assert_eq!(races.racy_events(), suspicious(&trace, true).len() as u64);
         for found in races.found() {
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn the_formula_of_shared_objects(trace in traces(Shape::EVERYTHING)) {
+    fn the_formula_of_shared_objects(trace in traces_of_parts(Shape::EVERYTHING)) {
         let races = run(Simple::new(), &trace);
         prop_assert_eq!(races.racy_events(), suspicious(&trace, false).len() as u64);
     }

@@ -7,6 +7,8 @@
 
 use core::arch::{asm, global_asm};
 
+use deadheat_wire::word::WRITE1;
+
 use crate::record::Cursor;
 use crate::threads::{FILTER_ENTRIES, Thread};
 use crate::watch::Watcher;
@@ -32,6 +34,8 @@ pub struct Local {
     /// Which accesses of this segment are recorded already: the table's distance from
     /// [`NO_FILTER`], so that a thread that has none finds one in which nothing stands.
     filter: usize,
+    /// One less than how many of the filter's entries are in use, in each half.
+    filter_mask: usize,
     /// The segment's number, shifted to where a filter entry has it.
     pub segment: u64,
     /// The next free entry of the shadow stack.
@@ -77,6 +81,22 @@ impl Local {
     /// Gives the thread a filter.
     pub fn set_filter(&mut self, filter: *mut u64) {
         self.filter = (filter as usize).wrapping_sub(&raw const NO_FILTER as usize);
+        self.use_filter(FILTER_ENTRIES / 2);
+    }
+
+    /// Uses so many entries, a power of two, for reads and as many for writes. What stands in others
+    /// is not looked at.
+    pub fn use_filter(&mut self, entries: usize) {
+        self.filter_mask = entries - 1;
+    }
+
+    /// The filter's entry for an access: reads have its lower half and writes its upper one.
+    #[inline(always)]
+    pub fn filter_entry(&self, kind: u64, shift: u32, addr: usize) -> *mut u64 {
+        let half = if kind < WRITE1 { 0 } else { WRITES };
+        // The mask is below half of the entries.
+        self.filter()
+            .wrapping_add(half + (addr >> shift & self.filter_mask))
     }
 }
 
@@ -84,6 +104,10 @@ impl Local {
 pub const SEGMENT: usize = core::mem::offset_of!(Local, segment);
 /// Of [`Local::filter`].
 pub const FILTER: usize = core::mem::offset_of!(Local, filter);
+/// Of [`Local::filter_mask`].
+pub const FILTER_MASK: usize = core::mem::offset_of!(Local, filter_mask);
+/// The first entry for writes.
+pub const WRITES: usize = FILTER_ENTRIES / 2;
 /// Byte offset of [`Local::caller`], for the trampolines.
 pub const CALLER: usize = core::mem::offset_of!(Local, caller);
 
@@ -95,7 +119,7 @@ pub struct Frame {
     pub caller: usize,
     /// The stack pointer at its entry, to notice frames that were left without a hook.
     pub sp: usize,
-    /// The pc of the event before its entry, to take the entry back.
+    /// The pc of the event before its entry, to take the entry back. When watching: in its own code.
     pub last_pc: usize,
     /// The node of the call in the tree of calls (watching); 0 if it is not known yet.
     pub node: usize,

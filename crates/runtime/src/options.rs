@@ -88,6 +88,8 @@ options! {
 
 /// [`MODE`]'s number for watching.
 pub const WATCH: u64 = 2;
+/// [`DETECTOR`]'s number for the simple mode.
+pub const SIMPLE: u64 = 1;
 
 fn parse_number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {

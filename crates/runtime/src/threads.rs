@@ -158,6 +158,21 @@ pub fn sum(figure: impl Fn(*mut Thread) -> u64) -> u64 {
     sum
 }
 
+/// Where the running thread's stack, with its thread-local storage, begins and ends.
+pub fn own_stack() -> [usize; 2] {
+    // SAFETY: the C library fills the attributes in; they are destroyed after use.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return [0; 2];
+        }
+        let (mut low, mut bytes) = (core::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes);
+        libc::pthread_attr_destroy(&mut attributes);
+        [low as usize, low as usize + bytes]
+    }
+}
+
 /// The thread whose stack an address is on, and that stack.
 pub fn whose_stack(addr: usize) -> Option<(u32, [usize; 2])> {
     let mut answer = None;

@@ -24,6 +24,10 @@ pub enum Role {
     Unlock,
     /// If it changes the word, the lock is taken for reading.
     ReadLock,
+    /// The same as [`Role::Lock`], and otherwise the thread goes on without it.
+    TryLock,
+    /// The same as [`Role::ReadLock`], and otherwise the thread goes on without it.
+    TryReadLock,
     /// The lock was held for reading and is given back.
     ReadUnlock,
     /// The lock was held for writing and is now held for reading.
@@ -57,10 +61,13 @@ impl Role {
         let rwlock = path.strip_prefix("std::sys::sync::rwlock::futex::RwLock::");
         let ours = path.strip_prefix("deadheat_stdsync::");
         match (mutex, rwlock, ours) {
-            (Some("lock" | "try_lock"), ..) => Role::Lock,
+            (Some("lock"), ..) => Role::Lock,
+            (Some("try_lock"), ..) => Role::TryLock,
             (Some("unlock"), ..) => Role::Unlock,
-            (_, Some("read" | "try_read"), _) => Role::ReadLock,
-            (_, Some("write" | "try_write"), _) => Role::Lock,
+            (_, Some("read"), _) => Role::ReadLock,
+            (_, Some("try_read"), _) => Role::TryReadLock,
+            (_, Some("write"), _) => Role::Lock,
+            (_, Some("try_write"), _) => Role::TryLock,
             (_, Some("read_unlock"), _) => Role::ReadUnlock,
             (_, Some("write_unlock"), _) => Role::Unlock,
             (_, Some("downgrade"), _) => Role::Downgrade,
@@ -103,7 +110,7 @@ mod tests {
         let role = |name| Role::of_functions([name]);
         assert_eq!(
             role("<std::sys::sync::mutex::futex::Mutex>::try_lock"),
-            Role::Lock
+            Role::TryLock
         );
         assert_eq!(
             role("std::sys::sync::rwlock::futex::RwLock::read"),

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const WORD: u64 = 0x2000;
 /// What the places in the program are for, by their distance from the start of the code.
-const PLACES: [(u32, Role); 7] = [
+const PLACES: [(u32, Role); 9] = [
     (0x10, Role::Lock),
     (0x20, Role::Unlock),
     (0x30, Role::ReadLock),
@@ -19,6 +19,8 @@ const PLACES: [(u32, Role); 7] = [
     (0x50, Role::Downgrade),
     (0x60, Role::Inner),
     (0x70, Role::None),
+    (0x80, Role::TryLock),
+    (0x90, Role::TryReadLock),
 ];
 
 fn place(role: Role) -> u64 {
@@ -92,6 +94,31 @@ fn a_change_of_the_word_takes_and_gives_the_lock() {
         assert_eq!(trace.tables.syncs[0].addr.0, WORD);
         assert_eq!(trace.steps[1].event.pc(), trace.steps[0].event.pc());
     }
+}
+
+#[test]
+fn locks_that_were_only_tried_for_say_so() {
+    let run: Run = vec![
+        (0, change(0, 1).at(place(Role::TryLock))),
+        (0, change(1, 0).at(place(Role::Unlock))),
+        (0, change(0, 1).at(place(Role::TryReadLock))),
+        (0, change(1, 0).at(place(Role::ReadUnlock))),
+        (0, change(0, 1).at(place(Role::Lock))),
+    ];
+    let (trace, _) = read(true, &run);
+    let taken = |op: Op| matches!(op, Op::Acquire | Op::ReadAcquire);
+    let taken = trace.steps.iter().filter(|step| taken(step.event.op()));
+    let tried: Vec<(Op, bool)> = taken
+        .map(|step| (step.event.op(), step.was_tried()))
+        .collect();
+    assert_eq!(
+        tried,
+        [
+            (Op::Acquire, true),
+            (Op::ReadAcquire, true),
+            (Op::Acquire, false)
+        ]
+    );
 }
 
 #[test]

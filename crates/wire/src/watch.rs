@@ -56,31 +56,6 @@ pub const REPORT: &str = "DEADHEAT_REPORT";
 pub const SELECT: &str = "DEADHEAT_SELECT";
 /// What the name of the file for answers ends with.
 pub const ANSWERS: &str = ".answers";
-/// What the name of the file with the program's functions ends with; see [`code`].
-pub const CODE: &str = ".code";
-
-/// The functions of a program that have hooks, for the runtime: a header, then the start and end of
-/// each in ascending order, as addresses in the program's file.
-pub mod code {
-    /// The first bytes of the file.
-    pub const MAGIC: [u8; 8] = *b"DHCODE01";
-    /// Room for a build id; the rest of a shorter one is zero, a longer one is cut.
-    pub const BUILD_ID: usize = 40;
-
-    /// What stands before the functions.
-    #[repr(C)]
-    #[derive(Clone, Copy, Debug)]
-    pub struct Header {
-        /// [`MAGIC`].
-        pub magic: [u8; 8],
-        /// The program's build id.
-        pub build_id: [u8; BUILD_ID],
-        /// How many functions follow.
-        pub count: u64,
-    }
-
-    const _: () = assert!(size_of::<Header>() == 56);
-}
 
 /// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -5,12 +5,10 @@
 //!
 //! * [`process`]: what a watched process has told about itself; findings with names.
 //! * [`follow`]: reads the file as it grows, prints findings, answers threads that wait.
-//! * [`hooked`]: tells the runtime which of the program's functions have hooks.
 //! * [`debugger`]: stops the program, or starts a debugger, where a race was found.
 
 mod debugger;
 mod follow;
-mod hooked;
 mod process;
 
 use std::ffi::OsString;
@@ -19,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadheat_report::{Finding, Suppressions};
-use deadheat_trace::watch::{ANSWERS, CODE, Place, REPORT, SELECT};
+use deadheat_trace::watch::{ANSWERS, Place, REPORT, SELECT};
 
 pub use debugger::OnRace;
 use follow::Follower;
@@ -100,8 +98,6 @@ impl Plan<'_> {
         let answers = folder.path().join(format!("report{ANSWERS}"));
         std::fs::write(&report, "").map_err(refused)?;
         std::fs::write(&answers, "").map_err(refused)?;
-        let code = folder.path().join(format!("report{CODE}"));
-        hooked::write(&self.program.path, &code).map_err(refused)?;
         let launch = Launch {
             program: self.program,
             command: self.command,

@@ -1,6 +1,6 @@
 //! The search for cycles among requests.
 
-use deadheat_trace::{Pc, ThreadId};
+use deadheat_trace::{EventIndex, Pc, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{LockPlace, MOST_VISITS, Request};
@@ -23,10 +23,17 @@ pub struct Deadlock {
     pub steps: Vec<DeadlockStep>,
 }
 
+impl Deadlock {
+    /// The event at which the last of the requests came.
+    pub fn last_request(&self) -> Option<EventIndex> {
+        self.steps.iter().map(|step| step.requests.at).max()
+    }
+}
+
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlocks {
-    /// Each set of places once, in the order of the trace.
+    /// Each set of places once, in the order of their last requests.
     pub found: Vec<Deadlock>,
     /// No bound was met: there are no more.
     pub complete: bool,
@@ -70,10 +77,10 @@ pub(super) fn search(requests: &[Request]) -> Deadlocks {
         search.start(first);
     }
     let complete = search.visits < MOST_VISITS;
-    let mut found = search.found;
-    let last = |deadlock: &Deadlock| deadlock.steps.iter().map(|step| step.requests.at).max();
-    found.sort_by_key(last);
-    Deadlocks { found, complete }
+    Deadlocks {
+        found: search.found,
+        complete,
+    }
 }
 
 /// Which requests may be in a cycle: those that are left when those are dropped, again and again,
@@ -123,7 +130,7 @@ impl Search<'_> {
         else {
             return;
         };
-        let wanted = self.requests[last].wants();
+        let wanted = self.requests[last].wanted.hold();
         let Some(holders) = self.holding.get(&wanted.lock()).cloned() else {
             return;
         };

@@ -73,7 +73,7 @@ impl Clock for VectorClock {
     }
 }
 
-/// The clocks of all threads, and the messages that are under way. See the [module](self).
+/// The clocks of all threads, and the messages that are under way. What sends and what receives: see the file.
 ///
 /// ```
 /// use deadheat_detect::{Clock, Messages, VectorClock};

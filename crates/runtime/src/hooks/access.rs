@@ -4,9 +4,8 @@ use core::arch::naked_asm;
 
 use deadheat_wire::word::{READ1, WRITE1};
 
-use crate::local::{FILTER, NO_FILTER, SEGMENT};
+use crate::local::{FILTER, FILTER_MASK, NO_FILTER, SEGMENT, WRITES};
 use crate::record::event;
-use crate::threads::FILTER_ENTRIES;
 
 /// Exports `$name(addr)`. An access that stands in the thread's filter is done with after eleven
 /// instructions; any other goes on to `miss`, with the return address as second argument.
@@ -27,7 +26,7 @@ macro_rules! access_hooks {
                 "or rax, rdi",
                 "shr rdx, {shift}",
                 "or rax, rcx",
-                "and edx, {mask}",
+                "and rdx, fs:[r8 + {mask}]",
                 "cmp [r9 + rdx * 8 + {salt}], rax",
                 "jne 2f",
                 "ret",
@@ -40,8 +39,8 @@ macro_rules! access_hooks {
                 filter = const FILTER,
                 kind = const ($kind + $shift as u64) << 60,
                 shift = const $shift,
-                mask = const FILTER_ENTRIES / 2 - 1,
-                salt = const event::filter_index($kind, 0, 0) * 8,
+                mask = const FILTER_MASK,
+                salt = const if $kind < WRITE1 { 0 } else { WRITES * 8 },
                 miss = sym miss,
             )
         }

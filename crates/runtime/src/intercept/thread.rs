@@ -147,6 +147,7 @@ extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
         set_exit_key();
         crate::sys::unmap(start.cast(), 4096);
         event::thread_begin(function as usize);
+        event::new_stack(threads::own_stack());
         (*local()).inside -= 1;
         if !serial::is_green() {
             signals::set_mask(mask);

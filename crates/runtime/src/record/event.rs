@@ -19,17 +19,6 @@ use crate::{serial, watch};
 const SEGMENT_ONE: u64 = 1 << word::ADDR_BITS;
 const SEGMENT_LIMIT: u64 = 1 << 60;
 
-/// The filter's entry for an access: reads have its lower half and writes its upper one.
-#[inline(always)]
-pub const fn filter_index(kind: u64, shift: u32, addr: usize) -> usize {
-    let half = if kind < word::WRITE1 {
-        0
-    } else {
-        FILTER_ENTRIES / 2
-    };
-    half + (addr >> shift) % (FILTER_ENTRIES / 2)
-}
-
 /// An access by the program that the filter does not have; `KIND` is its tag, `SHIFT` the
 /// logarithm of its size. (The hook itself looks into the filter, see `hooks::access`.)
 ///
@@ -43,8 +32,7 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
         if !(*local).cursor.has_room() {
             return access_watched::<KIND, SHIFT>(addr, pc);
         }
-        let filter = (*local).filter();
-        *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
+        *(*local).filter_entry(KIND, SHIFT, addr) = KIND << 60 | (*local).segment | addr as u64;
         (*local).cursor.packed_access(KIND, addr, pc);
     }
 }
@@ -61,8 +49,7 @@ unsafe fn access_watched<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usi
         if (*local).watcher.is_null() {
             return access_slow(KIND, addr, pc);
         }
-        let filter = (*local).filter();
-        *filter.add(filter_index(KIND, SHIFT, addr)) = KIND << 60 | (*local).segment | addr as u64;
+        *(*local).filter_entry(KIND, SHIFT, addr) = KIND << 60 | (*local).segment | addr as u64;
         watch::access::<KIND, SHIFT>(local, addr, pc)
     }
 }
@@ -295,6 +282,16 @@ pub fn thread_begin(pc: usize) {
     Sync::new(Op::Begin, id as usize, pc).record();
 }
 
+/// The running thread's stack is new memory, though another may have had it before: to readers it
+/// is a block like any other. (Watching clears it by itself.)
+pub fn new_stack([low, top]: [usize; 2]) {
+    if low != 0 && mode() != Mode::Watch {
+        Sync::new(Op::Alloc, low, 0)
+            .with((top - low) as u64)
+            .record();
+    }
+}
+
 /// The running thread's last event.
 pub fn thread_end() {
     // SAFETY: the thread is attached, and its own state.
@@ -324,7 +321,11 @@ pub unsafe fn enter(caller: usize, callee: usize, sp: usize) {
         *frame = Frame {
             caller,
             sp,
-            last_pc: (*local).cursor.last_pc,
+            last_pc: if watched {
+                callee
+            } else {
+                (*local).cursor.last_pc
+            },
             node: 0,
         };
         (*local).frame = frame.add(1);
@@ -355,7 +356,7 @@ unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
                 *frame = Frame {
                     caller,
                     sp,
-                    last_pc: 0,
+                    last_pc: callee,
                     node: 0,
                 };
                 (*local).frame = frame.add(1);

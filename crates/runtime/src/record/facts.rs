@@ -133,7 +133,11 @@ unsafe extern "C" fn visit_module(
         name
     };
     if to_report() {
-        watch::tell_module([start, end, bias], build_id, path);
+        let functions = headers
+            .iter()
+            .find(|header| header.p_type == libc::PT_GNU_EH_FRAME)
+            .map_or(0, |header| bias + header.p_vaddr);
+        watch::tell_module([start, end, bias], functions, build_id, path);
         return 0;
     }
     write(|writer| {

@@ -75,6 +75,21 @@ pub fn take(thread: Option<u32>, action: impl FnMut(u32, Sync, u64)) {
     }
 }
 
+/// Calls `action` for every thread whose handler gave something to `object` that was not handed
+/// out yet.
+#[inline]
+pub fn givers(object: usize, mut action: impl FnMut(u32)) {
+    if FULL.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    for slot in &SLOTS {
+        if slot.state.load(Ordering::Acquire) == 2 && slot.object.load(Ordering::Relaxed) == object
+        {
+            action(slot.thread.load(Ordering::Relaxed));
+        }
+    }
+}
+
 #[cold]
 fn take_kept(thread: Option<u32>, mut action: impl FnMut(u32, Sync, u64)) {
     for slot in &SLOTS {

@@ -1,9 +1,9 @@
 //! The heap blocks that are alive: where each begins, how long it is, who allocated it where.
 //!
 //! Found by their first byte when they are freed. A report asks which block holds an address: then
-//! all are looked at, which is rare enough.
+//! all are looked at, which is rare enough; then the last ones that were freed.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use crate::memory;
 use crate::sys::Spin;
@@ -35,13 +35,19 @@ static BLOCKS: AtomicPtr<Block> = AtomicPtr::new(core::ptr::null_mut());
 static FRESH: AtomicU32 = AtomicU32::new(1);
 static FREE: AtomicU32 = AtomicU32::new(0);
 static FREE_LOCK: Spin = Spin::new();
+/// The last blocks that were freed, the oldest overwritten, and how many were.
+static GONE: AtomicPtr<Block> = AtomicPtr::new(core::ptr::null_mut());
+static GONE_COUNT: AtomicUsize = AtomicUsize::new(0);
+const GONE_KEPT: usize = 1 << 14;
 
 /// Gets the table's memory; false if there is none.
 pub fn start() -> bool {
     let (table, blocks) = (memory::pages(CHAINS), memory::pages(MOST));
     TABLE.store(table, Ordering::Release);
     BLOCKS.store(blocks, Ordering::Release);
-    !table.is_null() && !blocks.is_null()
+    let gone = memory::pages(GONE_KEPT);
+    GONE.store(gone, Ordering::Release);
+    !table.is_null() && !blocks.is_null() && !gone.is_null()
 }
 
 /// In a forked process: nobody holds a lock.
@@ -127,19 +133,39 @@ pub fn remove(start: usize) -> Option<Block> {
             link = &raw mut (*entry).next;
         }
         (*chain).lock.unlock();
+        if let Some(block) = found {
+            let at = GONE_COUNT.fetch_add(1, Ordering::Relaxed) % GONE_KEPT;
+            GONE.load(Ordering::Relaxed).add(at).write_volatile(block);
+        }
         found
     }
 }
 
-/// The block that holds an address. Others may be allocated and freed meanwhile: the answer is
+/// The block that holds an address, or held it last as far as is known. Others may be allocated and freed meanwhile: the answer is
 /// for the reader's eyes.
 pub fn find(addr: usize) -> Option<Block> {
-    let count = FRESH.load(Ordering::Acquire);
-    (1..count).find_map(|number| {
-        // SAFETY: within the array; a torn entry does not hold the address, or is for the eyes.
-        let entry = unsafe { block(number).read_volatile() };
+    // Blocks begin at multiples of sixteen, and most are small.
+    const NEAR: usize = 4096;
+    let near = (0..NEAR).find_map(|step| at((addr & !15).wrapping_sub(16 * step)));
+    if let Some(block) = near
+        && addr - block.start < block.bytes.max(1)
+    {
+        return Some(block);
+    }
+    let holds = |entry: *mut Block| {
+        // SAFETY: within an array; a torn entry does not hold the address, or is for the eyes.
+        let entry = unsafe { entry.read_volatile() };
         let holds = entry.start != 0 && addr.wrapping_sub(entry.start) < entry.bytes.max(1);
         holds.then_some(entry)
+    };
+    let count = FRESH.load(Ordering::Acquire);
+    let alive = (1..count).find_map(|number| holds(block(number)));
+    alive.or_else(|| {
+        let gone = GONE_COUNT.load(Ordering::Relaxed);
+        let mut newest_first = (gone.saturating_sub(GONE_KEPT)..gone).rev();
+        // SAFETY: within the array.
+        newest_first
+            .find_map(|at| holds(unsafe { GONE.load(Ordering::Relaxed).add(at % GONE_KEPT) }))
     })
 }
 
@@ -176,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_found_by_any_of_their_bytes_while_they_live() {
+    fn blocks_are_found_by_any_of_their_bytes_and_remembered() {
         assert!(start());
         add(0x1000, 0x20, 1, 7);
         add(0x1020, 0x10, 2, 8);
@@ -185,8 +211,9 @@ mod tests {
         assert_eq!([context(0x1020), context(0x1030)], [Some(8), None]);
         assert_eq!(remove(0x1000).map(|block| block.bytes), Some(0x20));
         assert!(remove(0x1000).is_none());
-        assert_eq!(context(0x1000), None);
+        assert_eq!(context(0x1000), Some(7));
         add(0x1000, 4, 3, 9);
-        assert_eq!(context(0x1003), Some(9));
+        assert_eq!([context(0x1003), context(0x1004)], [Some(9), Some(7)]);
+        assert_eq!(context(0x1030), None);
     }
 }

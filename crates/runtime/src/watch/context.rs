@@ -1,4 +1,4 @@
-//! Where an access was: its pc, the calls that led there, the locks held. Nineteen bits.
+//! Where an access was: its pc, the calls that led there, the locks held. Twenty bits.
 //!
 //! Calls form a tree: a node is a call site below the node of the call before. A site that is on
 //! the way to the root already leads back to its node, so recursion adds nothing and the tree is
@@ -12,7 +12,7 @@ use super::intern::{Table, hash};
 use crate::local::{Frame, Local};
 
 /// Bits of a context's number.
-pub const BITS: u32 = 19;
+pub const BITS: u32 = 20;
 /// The node above all calls.
 pub const ROOT: u32 = 1;
 /// Locks that are not known, because a table is full.
@@ -260,13 +260,13 @@ struct Met {
 }
 
 impl Cache {
-    const ENTRIES: usize = 512;
+    const ENTRIES: usize = 2048;
 
     /// The context of an access at `pc`.
     #[inline(always)]
     pub fn context(&mut self, pc: usize, node: u32, held: u32) -> u32 {
         let rest = u64::from(node) | u64::from(held) << 32;
-        let hash = (pc as u64 ^ rest << 5).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 55;
+        let hash = (pc as u64 ^ rest << 5).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53;
         let met = &mut self.0[hash as usize % Self::ENTRIES];
         if met.pc != pc || met.rest != rest {
             *met = Self::look_up(pc, rest);

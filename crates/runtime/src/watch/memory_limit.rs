@@ -9,8 +9,8 @@ use super::{report, shadow};
 use crate::{options, sys};
 
 static DROPPED: AtomicU64 = AtomicU64::new(0);
-static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
-/// So many bytes are allocated between two looks.
+static GROWN: AtomicUsize = AtomicUsize::new(0);
+/// So many bytes are allocated or accessed in large pieces between two looks.
 const STEP: usize = 16 << 20;
 
 /// How often the shadow was dropped.
@@ -18,11 +18,10 @@ pub fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// The program allocates.
-pub fn allocated(bytes: usize) {
-    // A large block's shadow is touched later, or never.
-    if ALLOCATED.fetch_add(bytes, Ordering::Relaxed) > STEP {
-        ALLOCATED.store(0, Ordering::Relaxed);
+/// The program allocates, or accesses a large piece of memory.
+pub fn grown(bytes: usize) {
+    if GROWN.fetch_add(bytes, Ordering::Relaxed) > STEP {
+        GROWN.store(0, Ordering::Relaxed);
         look();
     }
 }

@@ -3,9 +3,10 @@
 //! * [`shadow`]: who accessed which memory last; [`watcher`]: how an access is checked.
 //! * [`slots`], [`clock`], [`objects`], [`order`]: what is ordered before what.
 //! * [`context`]: where something was, with which locks; [`intern`]: its tables.
-//! * [`unseen`]: which code has hooks; what the rest does is not judged.
-//! * [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
+//! * [`code`]: whose accesses are seen at all; [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
+//!
+//! * [`simple`], [`locksets`]: the simple mode, which looks at locks only.
 //!
 //! The detector is happens-before over epochs as in FastTrack (Flanagan, Freund, PLDI 2009), with
 //! shadow cells as in ThreadSanitizer (Serebryany, Iskhodzhanov, WBIA 2009; its third version),
@@ -17,16 +18,18 @@
 
 mod blocks;
 mod clock;
+mod code;
 mod context;
 mod intern;
+mod locksets;
 mod memory_limit;
 mod objects;
 mod order;
 mod output;
 mod report;
 mod shadow;
+mod simple;
 mod slots;
-mod unseen;
 mod watcher;
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +40,7 @@ pub use watcher::{Watcher, access};
 
 use crate::local::{Inside, Local, local};
 use crate::record::event::Sync;
-use crate::record::{Mode, mode};
+use crate::record::{Mode, handler, mode};
 use crate::{message, options, sys};
 
 /// Accesses checked by threads that have ended.
@@ -54,7 +57,6 @@ pub fn start(path: &[u8]) -> bool {
         ));
         return false;
     }
-    unseen::start(path);
     let detector = ["hb", "simple", "detailed"][options::DETECTOR.get() as usize % 3];
     output::write(|record| record.begin(output::pid(), detector));
     if let Err(error) = shadow::reserve() {
@@ -62,6 +64,12 @@ pub fn start(path: &[u8]) -> bool {
             "64 TiB of addresses cannot be reserved (error {error}); is `ulimit -v` or \
              vm.overcommit_memory set?"
         ));
+    }
+    if options::DETECTOR.get() == options::SIMPLE {
+        shadow::use_words();
+        if !locksets::start() {
+            cannot(format_args!("there is no memory for tables"));
+        }
     }
     if !(context::start() && objects::start() && blocks::start()) {
         cannot(format_args!("there is no memory for tables"));
@@ -98,6 +106,7 @@ pub fn restart_in_child() -> bool {
     blocks::unlock();
     objects::unlock();
     clock::unlock();
+    code::forget();
     output::forget_questions();
     report::start_anew();
     if output::reopen().is_err() {
@@ -125,6 +134,9 @@ pub fn sync(sync: &Sync) {
     let _inside = Inside::enter();
     let Some(watcher) = mine() else { return };
     let (object, pc) = (sync.object, sync.pc);
+    handler::take(Some(watcher.thread), |_, kept, _| {
+        order::sync(watcher, &kept);
+    });
     match sync.op {
         Op::Alloc => allocated(watcher, object, sync.operand.unwrap_or(0) as usize, pc),
         Op::Free => freed(watcher, object, pc),
@@ -140,10 +152,10 @@ pub fn sync(sync: &Sync) {
             let taken = context::context(pc, node, 0);
             order::sync(watcher, sync);
             let write = sync.op == Op::Acquire;
-            watcher.held = context::with_lock(watcher.held, object, write, taken);
+            watcher.hold(context::with_lock(watcher.held, object, write, taken));
         }
         Op::Release | Op::ReadRelease => {
-            watcher.held = context::without_lock(watcher.held, object);
+            watcher.hold(context::without_lock(watcher.held, object));
             order::sync(watcher, sync);
         }
         Op::End => {
@@ -160,6 +172,9 @@ pub fn sync(sync: &Sync) {
 
 /// Enters an atomic read of a synchronisation object's first byte.
 fn touch(watcher: &mut Watcher, object: usize, pc: usize) {
+    if watcher.simple {
+        return;
+    }
     let context = context_at(watcher, pc);
     watcher.settle();
     watcher.access_range(object, 1, false, true, context);
@@ -191,7 +206,9 @@ pub fn before_atomic() {
 
 /// An atomic access has been done; called in one step with it.
 pub fn atomic(op: Op, addr: usize, order: Order) {
-    if let Some(watcher) = mine() {
+    if let Some(watcher) = mine()
+        && !watcher.simple
+    {
         match op {
             Op::Fence => order::sync(
                 watcher,
@@ -208,24 +225,39 @@ pub fn atomic(op: Op, addr: usize, order: Order) {
 /// The same access, as one that others can race with; called after that step.
 pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
     let Some(watcher) = mine() else { return };
-    if op != Op::Fence {
+    if op != Op::Fence && !watcher.simple {
         let context = context_at(watcher, pc);
         watcher.access_range(addr, size, op.writes(), true, context);
     }
 }
 
+/// Where the instrumented function is that the running thread has entered last.
+fn entered() -> usize {
+    // SAFETY: the running thread's own state; a watched thread has its frames.
+    unsafe { (*(*local()).frame.sub(1)).last_pc }
+}
+
 /// A plain access to any number of bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
-    if unseen::is_unseen(pc) {
-        return;
-    }
     let _inside = Inside::enter();
-    if let Some(watcher) = mine() {
+    if let Some(watcher) = mine()
+        && code::is_instrumented(pc, entered())
+    {
+        if watcher.simple {
+            // SAFETY: the running thread's own state.
+            return unsafe { watcher.access_simply(local(), addr, length, write, pc) };
+        }
         let context = context_at(watcher, pc);
         watcher.settle();
         watcher.access_range(addr, length, write, false, context);
+        if length >= LARGE {
+            memory_limit::grown(length);
+        }
     }
 }
+
+/// Ranges from here on make the shadow grow noticeably.
+const LARGE: usize = 64 * 1024;
 
 /// Blocks up to this size are looked at whole when they are freed, of larger ones both ends.
 const WHOLE: usize = 64 * 1024;
@@ -235,10 +267,10 @@ fn allocated(watcher: &mut Watcher, start: usize, bytes: usize, pc: usize) {
     shadow::clear(start, bytes.max(1));
     let context = context_at(watcher, pc);
     blocks::add(start, bytes, watcher.thread, context);
-    memory_limit::allocated(bytes);
+    memory_limit::grown(bytes);
 }
 
-/// A block's release writes to all of it. Synchronisation objects in it are no more: where one
+/// A block's release writes to all of it, if code whose synchronisation is seen releases it. Synchronisation objects in it are no more: where one
 /// was, there is an atomic access.
 fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let Some(block) = blocks::at(start) else {
@@ -248,7 +280,17 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let node = unsafe { context::node(local()) };
     let context = context::free_context(pc, node, watcher.held);
     watcher.settle();
-    let judged = !unseen::is_unseen(pc);
+    // A library's release may be one that it does for the program: C++'s `delete`.
+    let of_library = code::module_of(pc).is_some_and(|(module, _)| module != 0);
+    let judged = of_library || code::is_instrumented(pc, entered());
+    if watcher.simple {
+        if judged {
+            // SAFETY: as above.
+            unsafe { watcher.access_simply(local(), start, block.bytes.min(WHOLE), true, pc) };
+        }
+        blocks::remove(start);
+        return;
+    }
     let mut part = |from: usize, bytes: usize| {
         forget_objects(from, bytes);
         if judged {
@@ -286,7 +328,7 @@ pub fn unmapped(start: usize, bytes: usize) {
 pub unsafe fn attach(local: *mut Local, watcher: *mut Watcher, number: u32, first: bool) {
     // SAFETY: as the caller says; the sentinel frame is there.
     unsafe {
-        let [low, top] = own_stack();
+        let [low, top] = crate::threads::own_stack();
         (*watcher).stack = [low, top];
         if !first {
             shadow::clear(low, top - low);
@@ -330,21 +372,6 @@ pub fn forget_thread(number: u32) {
     objects::forget(objects::thread_key(number));
 }
 
-/// Where the running thread's stack, with its thread-local storage, begins and ends.
-fn own_stack() -> [usize; 2] {
-    // SAFETY: the C library fills the attributes in; they are destroyed after use.
-    unsafe {
-        let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
-            return [0; 2];
-        }
-        let (mut low, mut bytes) = (core::ptr::null_mut(), 0);
-        libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes);
-        libc::pthread_attr_destroy(&mut attributes);
-        [low as usize, low as usize + bytes]
-    }
-}
-
 /// The context in which the running thread creates another at `pc`.
 pub fn creation(pc: usize) -> u32 {
     mine().map_or(0, |watcher| context_at(watcher, pc))
@@ -364,8 +391,8 @@ pub fn tell_name(number: u32, name: &[u8]) {
     output::write(|record| record.name(output::pid(), number, name));
 }
 
-/// Tells of a module.
-pub fn tell_module(range: [u64; 3], build_id: &[u8], path: &[u8]) {
-    unseen::module(range, build_id);
+/// Tells of a module; `table` is where its table of functions is.
+pub fn tell_module(range: [u64; 3], table: u64, build_id: &[u8], path: &[u8]) {
+    code::add_module(range[0] as usize, range[1] as usize, table as usize);
     output::write(|record| record.module(output::pid(), range, build_id, path));
 }

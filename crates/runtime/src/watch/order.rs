@@ -20,9 +20,30 @@ use super::objects::{self, Object, thread_key};
 use super::report;
 use super::watcher::Watcher;
 use crate::record::event::Sync;
+use crate::record::handler;
+use crate::threads;
 
 fn learn(watcher: &mut Watcher, from: usize) {
     objects::with(from, |object| object.released.join_into(&mut watcher.clock));
+    // What a signal handler gave is entered by its thread later. What that thread knows by now is at
+    // least what it knew then.
+    handler::givers(from, |thread| {
+        threads::find(|record| {
+            // SAFETY: records in the list are in use; a watcher's pages stay, and its times only
+            // grow.
+            unsafe {
+                let found = (*record).id == thread && !(*record).watcher.is_null();
+                if found {
+                    let theirs = &raw const (*(*record).watcher).clock;
+                    for slot in 1..super::clock::used() {
+                        let time = (&raw const (*theirs)[slot]).read_volatile();
+                        watcher.clock[slot] = watcher.clock[slot].max(time);
+                    }
+                }
+                found
+            }
+        });
+    });
 }
 
 fn release(watcher: &mut Watcher, to: usize, action: impl FnOnce(&mut Watcher, &mut Object)) {
@@ -47,6 +68,9 @@ fn publish(watcher: &mut Watcher, to: usize) {
 
 /// A synchronisation other than an atomic access.
 pub fn sync(watcher: &mut Watcher, sync: &Sync) {
+    if watcher.simple {
+        return;
+    }
     let object = sync.object;
     match sync.op {
         Op::Acquire => {

@@ -1,13 +1,22 @@
 //! What a watched thread has: its slot, its clock, its locks, and how its accesses are checked.
 
-use deadheat_wire::word::WRITE1;
+use deadheat_wire::word::{ADDR_BITS, WRITE1};
 
 use super::clock::{self, Clock, Kept};
 use super::context::{self, Cache};
 use super::shadow::{self, Cell};
 use super::slots::{self, LAST_TIME, SLOTS};
-use super::{memory_limit, report};
-use crate::local::Local;
+use super::{locksets, memory_limit, report, simple};
+use crate::local::{Local, WRITES};
+use crate::options;
+
+/// So many accesses are between two looks at the filter, and at the memory.
+const OFTEN: u64 = 1 << 16;
+const SELDOM: u64 = 1 << 20;
+/// Entries of the filter in use while segments are short.
+const SMALL_FILTER: usize = 1024;
+/// Where a segment's number begins.
+const SEGMENT_SHIFT: u32 = ADDR_BITS;
 
 /// A thread that is watched. Zeroed, it is one that is not.
 pub struct Watcher {
@@ -15,6 +24,8 @@ pub struct Watcher {
     epoch: u64,
     /// Something was released since the last access: the next one is later.
     released: bool,
+    /// The processor can look at all cells at once.
+    wide: bool,
     /// The thread has no slot: nothing that it does is checked.
     pub blind: bool,
     slot: usize,
@@ -22,10 +33,16 @@ pub struct Watcher {
     luck: u32,
     /// The locks held.
     pub held: u32,
+    /// The simple mode: no cells, no clocks.
+    pub simple: bool,
+    /// The sets of all locks held, and of those held for writing (simple mode).
+    pub locksets: [u32; 2],
     /// The thread's number.
     pub thread: u32,
     /// Accesses that were checked.
     pub checked: u64,
+    /// The segment when their number was last looked at.
+    segment_before: u64,
     /// The thread's stack, from its lowest address to one past its highest.
     pub stack: [usize; 2],
     /// The round of the barrier that the thread waits at.
@@ -52,7 +69,10 @@ impl Watcher {
         }
         (self.has_seen, self.has_fenced) = (false, false);
         (self.held, self.thread, self.released) = (0, thread, false);
+        self.simple = options::DETECTOR.get() == options::SIMPLE;
+        self.locksets = [0; 2];
         self.luck = thread;
+        self.wide = shadow::can_enter_at_once();
         self.take_slot();
     }
 
@@ -140,11 +160,25 @@ impl Watcher {
     }
 
     /// The part of an access that lies in eight bytes.
-    #[inline(always)]
     fn enter(&mut self, addr: usize, new: Cell, size: usize) {
         // SAFETY: every address of the program has cells.
         let racing =
             unsafe { shadow::enter(shadow::cells(addr), new, &self.clock, &mut self.luck) };
+        if let Some(old) = racing {
+            self.found(addr, size, old, new);
+        }
+    }
+
+    /// The same for a plain access, if the processor can look at all cells at once.
+    ///
+    /// # Safety
+    /// `wide` is set.
+    #[target_feature(enable = "avx2,bmi1")]
+    #[inline]
+    unsafe fn enter_at_once<const IS_WRITE: bool>(&mut self, addr: usize, new: Cell, size: usize) {
+        let (cells, clock, luck) = (shadow::cells(addr), &self.clock, &mut self.luck);
+        // SAFETY: every address of the program has cells; as the caller says.
+        let racing = unsafe { shadow::enter_at_once::<IS_WRITE>(cells, new, clock, luck) };
         if let Some(old) = racing {
             self.found(addr, size, old, new);
         }
@@ -160,10 +194,57 @@ impl Watcher {
 
     #[cold]
     #[inline(never)]
-    fn now_and_then(&mut self) {
+    fn now_and_then(&mut self, local: *mut Local) {
         self.settle();
-        if self.checked.is_multiple_of(1 << 20) {
+        if self.checked.is_multiple_of(OFTEN) {
+            // SAFETY: the running thread's own state.
+            self.fit_filter(unsafe { &mut *local });
+        }
+        if self.checked.is_multiple_of(SELDOM) {
             memory_limit::look();
+        }
+    }
+
+    /// A large filter is for long segments; in short ones it is only a waste of cache.
+    fn fit_filter(&mut self, local: &mut Local) {
+        let segments = local.segment.wrapping_sub(self.segment_before) >> SEGMENT_SHIFT;
+        self.segment_before = local.segment;
+        let short = segments > OFTEN / 512;
+        local.use_filter(if short { SMALL_FILTER } else { WRITES });
+    }
+
+    /// An access in the simple mode.
+    ///
+    /// # Safety
+    /// As for `context`.
+    #[inline(always)]
+    pub unsafe fn access_simply(
+        &mut self,
+        local: *mut Local,
+        addr: usize,
+        size: usize,
+        write: bool,
+        pc: usize,
+    ) {
+        if self.checked.is_multiple_of(OFTEN) {
+            self.now_and_then(local);
+        }
+        // SAFETY: as the caller says.
+        unsafe {
+            if (addr & 7) + size <= 8 {
+                return simple::access(self, local, addr, size, write, pc);
+            }
+            for (at, bytes, _) in words(addr, size) {
+                simple::access(self, local, at, bytes, write, pc);
+            }
+        }
+    }
+
+    /// The locks held have changed.
+    pub fn hold(&mut self, held: u32) {
+        self.held = held;
+        if self.simple {
+            self.locksets = locksets::of_held(held);
         }
     }
 
@@ -186,17 +267,51 @@ impl Watcher {
         atomic: bool,
         context: u32,
     ) {
-        let end = addr + size;
-        let mut at = addr;
-        while at < end {
-            let next = ((at & !7) + 8).min(end);
-            let mask = (((1u32 << (next - at)) - 1) << (at & 7)) as u8;
-            let new = Cell::new(self.epoch, mask, write, atomic, context);
-            self.enter(at, new, next - at);
-            at = next;
-        }
         self.checked += 1;
+        // SAFETY: the processor can, as `wide` says.
+        unsafe {
+            match (self.wide && !atomic, write) {
+                (true, false) => self.range_at_once::<false>(addr, size, context),
+                (true, true) => self.range_at_once::<true>(addr, size, context),
+                (false, _) => {
+                    for (at, bytes, mask) in words(addr, size) {
+                        let new = Cell::new(self.epoch, mask, write, atomic, context);
+                        self.enter(at, new, bytes);
+                    }
+                }
+            }
+        }
     }
+
+    /// # Safety
+    /// `wide` is set.
+    #[target_feature(enable = "avx2,bmi1")]
+    unsafe fn range_at_once<const IS_WRITE: bool>(
+        &mut self,
+        addr: usize,
+        size: usize,
+        context: u32,
+    ) {
+        for (at, bytes, mask) in words(addr, size) {
+            let new = Cell::new(self.epoch, mask, IS_WRITE, false, context);
+            // SAFETY: as the caller says.
+            unsafe { self.enter_at_once::<IS_WRITE>(at, new, bytes) };
+        }
+    }
+}
+
+/// The parts of a range that lie in eight bytes each: address, length, which of the eight.
+#[inline(always)]
+fn words(addr: usize, size: usize) -> impl Iterator<Item = (usize, usize, u8)> {
+    let end = addr + size;
+    let mut at = addr;
+    core::iter::from_fn(move || {
+        let next = ((at & !7) + 8).min(end);
+        let (from, bytes) = (at, next.wrapping_sub(at));
+        let mask = ((1u32 << (bytes & 15)) - 1) << (from & 7);
+        at = next;
+        (from < end).then_some((from, bytes, mask as u8))
+    })
 }
 
 const _: () = assert!(SLOTS == 1024, "ten bits in a cell");
@@ -210,11 +325,14 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
     // SAFETY: as the caller says.
     unsafe {
         let watcher = &mut *(*local).watcher;
-        let context = watcher.context(local, pc);
         let (size, write) = (1 << SHIFT, KIND >= WRITE1);
         watcher.checked += 1;
-        if watcher.released || watcher.checked.is_multiple_of(1 << 20) {
-            watcher.now_and_then();
+        if watcher.simple {
+            return watcher.access_simply(local, addr, size, write, pc);
+        }
+        let context = watcher.context(local, pc);
+        if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
+            watcher.now_and_then(local);
         }
         let offset = addr & 7;
         if offset + size > 8 {
@@ -222,6 +340,10 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
         }
         let mask = (((1u32 << size) - 1) << offset) as u8;
         let new = Cell::new(watcher.epoch, mask, write, false, context);
-        watcher.enter(addr, new, size);
+        match (watcher.wide, write) {
+            (false, _) => watcher.enter(addr, new, size),
+            (true, false) => watcher.enter_at_once::<false>(addr, new, size),
+            (true, true) => watcher.enter_at_once::<true>(addr, new, size),
+        }
     }
 }

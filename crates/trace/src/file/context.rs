@@ -67,7 +67,13 @@ impl Calls {
 }
 
 /// What happens to a lock before and after an access to its word.
-pub(super) type Around = (Option<Op>, Option<Op>);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    pub before: Option<Op>,
+    pub after: Option<Op>,
+    /// Who took it would not have waited for it.
+    pub tried: bool,
+}
 
 impl<'a> Context<'a> {
     /// At the start of a recording.
@@ -84,13 +90,18 @@ impl<'a> Context<'a> {
     /// What a change of a word does to the lock that it is.
     pub fn around(&self, thread: ThreadId, pc: Pc) -> Around {
         let role = self.calls.as_ref().map(|calls| calls.role(thread, pc));
-        match role {
-            Some(Role::Lock) => (None, Some(Op::Acquire)),
-            Some(Role::ReadLock) => (None, Some(Op::ReadAcquire)),
+        let (before, after) = match role {
+            Some(Role::Lock | Role::TryLock) => (None, Some(Op::Acquire)),
+            Some(Role::ReadLock | Role::TryReadLock) => (None, Some(Op::ReadAcquire)),
             Some(Role::Unlock) => (Some(Op::Release), None),
             Some(Role::ReadUnlock) => (Some(Op::ReadRelease), None),
             Some(Role::Downgrade) => (Some(Op::Release), Some(Op::ReadAcquire)),
             Some(Role::None | Role::Inner) | None => (None, None),
+        };
+        Around {
+            before,
+            after,
+            tried: matches!(role, Some(Role::TryLock | Role::TryReadLock)),
         }
     }
 

@@ -12,7 +12,7 @@
 
 mod parse;
 
-pub use deadheat_wire::watch::{ANSWERS, AccessKind, CODE, Place, REPORT, SELECT, VERSION, code};
+pub use deadheat_wire::watch::{ANSWERS, AccessKind, Place, REPORT, SELECT, VERSION};
 pub use parse::ParseError;
 
 /// One record.

@@ -1,7 +1,7 @@
 //! From the words of a block to steps.
 
 use deadheat_wire::word::{self, ext};
-use deadheat_wire::{BlockHeader, Op, Order};
+use deadheat_wire::{BlockHeader, Op, Order, TRIED};
 
 mod access;
 
@@ -297,12 +297,17 @@ impl<'a> Cursor<'a> {
     /// The first of the steps that a change of a lock's word is; the others follow.
     fn with_lock(&mut self, step: Step, word: u64, context: &mut Context<'_>) -> Step {
         let (thread, pc) = (self.thread, step.event.pc());
-        let (before, after) = context.around(thread, pc);
+        let around = context.around(thread, pc);
         let mut lock = |op: Op| {
             let target = context.target(op, word, 0, None)?;
             Some(Step::new(Event::new(thread, op, target, pc)))
         };
-        let (before, after) = (before.and_then(&mut lock), after.and_then(&mut lock));
+        let before = around.before.and_then(&mut lock);
+        let after = around.after.and_then(&mut lock);
+        let after = after.map(|taken| match around.tried {
+            true => taken.with_written(TRIED),
+            false => taken,
+        });
         let rest = match before {
             Some(_) => [Some(step), after],
             None => [after, None],

@@ -1,0 +1,219 @@
+//! `deadheat predict` and what `check` shows of it.
+
+mod support;
+
+use serde_json::Value;
+use support::{Sandbox, printed, succeed};
+
+const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/tests/traces");
+
+/// What a command that finds something prints, as JSON.
+fn found(here: &Sandbox, args: &[&str]) -> Value {
+    let output = here
+        .deadheat(args)
+        .args(["--format", "json"])
+        .output()
+        .unwrap();
+    assert!(
+        matches!(output.status.code(), Some(0 | 66)),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Racy accesses by method.
+fn racy(report: &Value) -> Vec<(String, u64)> {
+    let methods = report["stats"]["methods"].as_array().unwrap();
+    let figure = |method: &Value| {
+        let name = method["method"].as_str().unwrap().to_owned();
+        (name, method["racy_accesses"].as_u64().unwrap())
+    };
+    methods.iter().map(figure).collect()
+}
+
+/// RAPID's figures for traces that were recorded from Java programs.
+#[test]
+fn imported_traces_give_the_known_figures() {
+    let here = Sandbox::new();
+    for (name, hb, shb, wcp, syncp) in [
+        ("demo_example", 0, 0, 0, 0),
+        ("array", 0, 0, 0, 0),
+        ("critical", 3, 3, 3, 3),
+        ("account", 7, 1, 7, 1),
+        ("airlinetickets", 22, 22, 22, 22),
+        ("boundedbuffer", 48, 46, 48, 46),
+    ] {
+        let path = format!("{TRACES}/{name}.std");
+        let report = found(&here, &["predict", &path, "--method", "hb,shb,wcp,syncp"]);
+        let expected = [("hb", hb), ("shb", shb), ("wcp", wcp), ("syncp", syncp)];
+        let expected = expected.map(|(method, count)| (method.to_owned(), count));
+        assert_eq!(racy(&report), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_finding_in_an_imported_trace() {
+    let here = Sandbox::new();
+    here.file(
+        "small.txt",
+        "main|fork(T1)|a.c:9\nT1|acq(m)|a.c:3\nT1|w(x=1)|a.c:4\nT1|rel(m)|a.c:5\nmain|w(x=1)|a.c:10\n",
+    );
+    insta::assert_snapshot!(here.told(&mut here.deadheat(["predict", "small.txt"])));
+}
+
+#[test]
+fn the_methods_side_by_side() {
+    let here = Sandbox::new();
+    let path = format!("{TRACES}/account.std");
+    let mut predict = here.deadheat(["predict", &path, "--method", "all"]);
+    let output = String::from_utf8(predict.output().unwrap().stdout).unwrap();
+    let at = output.find("method ").unwrap();
+    // Times and sizes differ from machine to machine.
+    let table: Vec<String> = output[at..]
+        .lines()
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words[..5].join(" ")
+        })
+        .collect();
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn a_lock_order_that_can_deadlock_is_a_warning() {
+    let here = Sandbox::new();
+    let of = |name: &str| {
+        let report = found(&here, &["predict", &format!("{TRACES}/{name}.std")]);
+        let findings = report["findings"].as_array().unwrap().clone();
+        findings
+            .into_iter()
+            .filter(|finding| finding["kind"] == "deadlock")
+            .collect::<Vec<_>>()
+    };
+    let real = of("dl_real");
+    assert_eq!(real.len(), 1);
+    assert_eq!(real[0]["rung"], "warning");
+    assert_eq!(real[0]["accesses"].as_array().unwrap().len(), 2);
+    assert_eq!(of("dl_gate").len(), 0);
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    let here = Sandbox::new();
+    here.file("x.txt", "T0|w(x)|1\n");
+    insta::assert_snapshot!(
+        here.told(&mut here.deadheat(["predict", "x.txt", "--method", "magic"]))
+    );
+    here.file("deadheat.toml", "[[channel]]\nsend = 'push'\n");
+    insta::assert_snapshot!(here.told(&mut here.deadheat(["predict", "x.txt"])));
+    here.file("deadheat.toml", "");
+    here.file("known.txt", "# ours\nrace:x\nraces:y\n");
+    let mut predict = here.deadheat(["predict", "x.txt", "--suppressions", "known.txt"]);
+    insta::assert_snapshot!(here.told(&mut predict));
+}
+
+/// A pool from which two threads take an object in turn, without waiting: nobody can see that it
+/// hands something over.
+const POOL: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+struct item { int value; struct item *next; } *pool_first;
+pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+void pool_put(struct item *item) {
+    pthread_mutex_lock(&pool_lock);
+    item->next = pool_first;
+    pool_first = item;
+    pthread_mutex_unlock(&pool_lock);
+}
+struct item *pool_take(void) {
+    pthread_mutex_lock(&pool_lock);
+    struct item *item = pool_first;
+    if (item) pool_first = item->next;
+    pthread_mutex_unlock(&pool_lock);
+    return item;
+}
+void *work(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 20; i++) {
+        struct item *item = pool_take();
+        if (item) { item->value++; pool_put(item); }
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    pool_put(calloc(1, sizeof(struct item)));
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+}
+"#;
+
+#[test]
+fn marked_functions_hand_over() {
+    let here = Sandbox::new();
+    here.file("pool.c", POOL);
+    succeed(&mut here.deadheat(["cc", "-g", "-O1", "-pthread", "pool.c", "-o", "pool"]));
+    succeed(&mut here.deadheat(["record", "--seed", "1", "-o", "run.dht", "--", "./pool"]));
+    let warnings =
+        || found(&here, &["predict", "run.dht", "--method", "hybrid"])["findings"].clone();
+    let before = warnings();
+    assert!(!before.as_array().unwrap().is_empty());
+    assert!(before.to_string().contains("a heap block of 16 bytes"));
+    here.file(
+        "deadheat.toml",
+        "[[channel]]\nsend = 'pool_put'\nreceive = 'pool_take'\n",
+    );
+    assert_eq!(warnings().as_array().unwrap().len(), 0);
+    // Happens-before knows it from the lock.
+    let hb = found(&here, &["predict", "run.dht"]);
+    assert_eq!(hb["findings"].as_array().unwrap().len(), 0);
+}
+
+const RACE: &str = r#"
+#include <pthread.h>
+int counter;
+static void *add(void *unused) {
+    (void)unused;
+    counter++;
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, add, 0);
+    counter++;
+    pthread_join(thread, 0);
+}
+"#;
+
+#[test]
+fn suppressions_hold_findings_back() {
+    let here = Sandbox::new();
+    here.file("race.c", RACE);
+    here.file("known.txt", "race:^add$\nrace:nothing_like_it\n");
+    here.file("deadheat.toml", "suppressions = ['known.txt']\n");
+    let output = here.deadheat(["check", "race.c"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("data races      none in this run"), "{told}");
+    let mut predict = here.deadheat(["predict"]);
+    let told = here.told(&mut predict);
+    assert!(
+        told.contains("matched nothing: race:nothing_like_it"),
+        "{told}"
+    );
+    assert!(told.contains("suppressed"), "{told}");
+}
+
+#[test]
+fn parallel_recordings_have_no_exact_order() {
+    let here = Sandbox::new();
+    here.file("race.c", RACE);
+    succeed(&mut here.deadheat(["cc", "-g", "-O1", "-pthread", "race.c", "-o", "race"]));
+    succeed(&mut here.deadheat(["record", "-o", "run.dht", "--", "./race"]));
+    let mut predict = here.deadheat(["predict", "run.dht", "--method", "hb,shb"]);
+    let told = here.told(&mut predict);
+    assert!(told.contains("shb needs the exact order"), "{told}");
+    assert!(told.starts_with("exit: 66"), "{told}");
+    assert!(printed(&mut here.deadheat(["trace", "stats", "run.dht"])).contains("parallel"));
+}

@@ -1,0 +1,210 @@
+//! The simple mode of *Hybrid Dynamic Data Race Detection* (O'Callahan, Choi, PPoPP 2003), section
+//! 6.2: Eraser's locksets with a thread-locality check.
+//!
+//! Every eight bytes have one word of state: nobody's, one thread's, shared, flagged. Accesses of the
+//! first thread do not count (the locality check). From the second thread's on, the locks that all of
+//! them held are intersected; when none is left, at least one wrote and there were two threads among
+//! them, the word is flagged and told as a place that means the same in another run.
+//!
+//! Deviations: the paper looks at fields, this at aligned words, so neighbours that share one are not
+//! told apart. A read counts all locks held, a write those held for writing. Atomic accesses do not
+//! count. Known misses: those of the locality check. What is flagged need not be a race: only
+//! locks are seen, not what else orders threads, and not locks made of atomics (Rust's).
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use deadheat_wire::watch::{AccessKind, Place};
+
+use super::context::Context;
+use super::report::{self, Access};
+use super::watcher::Watcher;
+use super::{blocks, code, intern, locksets, shadow};
+use crate::local::Local;
+use crate::threads;
+
+/// A word's state: two bits for its kind, then as below.
+#[derive(Clone, Copy)]
+struct State(u64);
+
+const KIND: u64 = 0b11;
+const OWNED: u64 = 1;
+const SHARED: u64 = 2;
+const FLAGGED: u64 = 3;
+const WRITTEN: u64 = 1 << 2;
+/// There were accesses of two threads since it is shared.
+const MANY: u64 = 1 << 3;
+const SET_SHIFT: u32 = 4;
+const CONTEXT_SHIFT: u32 = SET_SHIFT + locksets::BITS;
+const THREAD_SHIFT: u32 = CONTEXT_SHIFT + super::context::BITS;
+
+const _: () = assert!(THREAD_SHIFT + 22 == 64, "as many threads as there can be");
+
+impl State {
+    const fn shared(flags: u64, set: u32, context: u32, thread: u32) -> Self {
+        State(
+            SHARED
+                | flags
+                | (set as u64) << SET_SHIFT
+                | (context as u64) << CONTEXT_SHIFT
+                | (thread as u64) << THREAD_SHIFT,
+        )
+    }
+
+    const fn thread(self) -> u32 {
+        (self.0 >> THREAD_SHIFT) as u32
+    }
+
+    const fn set(self) -> u32 {
+        (self.0 >> SET_SHIFT) as u32 & ((1 << locksets::BITS) - 1)
+    }
+
+    const fn context(self) -> u32 {
+        (self.0 >> CONTEXT_SHIFT) as u32 & ((1 << super::context::BITS) - 1)
+    }
+}
+
+/// An access to at most eight bytes, by the running thread.
+///
+/// # Safety
+/// `local` is the running thread's, which is watched with `watcher`.
+#[inline(always)]
+pub unsafe fn access(
+    watcher: &mut Watcher,
+    local: *const Local,
+    addr: usize,
+    size: usize,
+    write: bool,
+    pc: usize,
+) {
+    let place = shadow::word(addr);
+    // SAFETY: every address of the program has its word.
+    let word = unsafe { &*place };
+    let mine = OWNED | u64::from(watcher.thread) << THREAD_SHIFT;
+    let state = word.load(Ordering::Relaxed);
+    if state == mine || state & KIND == FLAGGED {
+        return;
+    }
+    if state == 0 {
+        return word.store(mine, Ordering::Relaxed);
+    }
+    // SAFETY: as the caller says.
+    unsafe { shared(watcher, local, word, addr, size, write, pc) }
+}
+
+/// # Safety
+/// As for `access`.
+#[inline(never)]
+unsafe fn shared(
+    watcher: &mut Watcher,
+    local: *const Local,
+    word: &AtomicU64,
+    addr: usize,
+    size: usize,
+    write: bool,
+    pc: usize,
+) {
+    let state = State(word.load(Ordering::Relaxed));
+    let held = watcher.locksets[usize::from(write)];
+    let wrote = if write { WRITTEN } else { 0 };
+    let (flags, set) = if state.0 & KIND == OWNED {
+        (wrote, held)
+    } else {
+        let many = if state.thread() != watcher.thread {
+            MANY
+        } else {
+            0
+        };
+        let flags = state.0 & (WRITTEN | MANY) | wrote | many;
+        (flags, locksets::common(state.set(), held))
+    };
+    if state.0 & KIND == SHARED && flags == state.0 & (WRITTEN | MANY) && set == state.set() {
+        return;
+    }
+    // SAFETY: as the caller says.
+    let context = unsafe { watcher.context(local, pc) };
+    if set == 0 && flags == WRITTEN | MANY {
+        word.store(FLAGGED, Ordering::Relaxed);
+        let earlier = (state.0 & MANY == 0).then_some(state);
+        return flag(watcher.thread, addr, size, write, context, earlier);
+    }
+    let thread = watcher.thread;
+    word.store(
+        State::shared(flags, set, context, thread).0,
+        Ordering::Relaxed,
+    );
+}
+
+/// How many words are told of that were flagged by the same code: of an array not every element.
+const MOST_BY_ONE: u32 = 16;
+static BY_CODE: [AtomicU32; 4096] = [const { AtomicU32::new(0) }; 4096];
+
+/// Tells of a word that no lock protects.
+#[cold]
+fn flag(thread: u32, addr: usize, size: usize, write: bool, context: u32, earlier: Option<State>) {
+    let code = Context::of(context).signature() as usize % BY_CODE.len();
+    if BY_CODE[code].fetch_add(1, Ordering::Relaxed) >= MOST_BY_ONE {
+        return;
+    }
+    let place = place_of(addr);
+    let signature = match place {
+        Place::Global { module, offset } => intern::hash([u64::from(module), offset & !7]),
+        Place::Heap {
+            module,
+            call,
+            offset,
+        } => intern::hash([call ^ u64::from(module) << 48, 1 << 60 | offset & !7]),
+        Place::Stack { thread, below } => intern::hash([u64::from(thread) << 32, below & !7]),
+        Place::Unknown => intern::hash([addr as u64 & !7, 2 << 60]),
+    };
+    let Some(number) = report::is_new(signature) else {
+        return;
+    };
+    let kind = |write| {
+        if write {
+            AccessKind::Write
+        } else {
+            AccessKind::Read
+        }
+    };
+    let later = Access {
+        kind: kind(write),
+        addr,
+        bytes: size,
+        thread,
+        context: Context::of(context),
+    };
+    let earlier = earlier.map(|state| Access {
+        kind: kind(state.0 & WRITTEN != 0),
+        addr: addr & !7,
+        bytes: 8,
+        thread: state.thread(),
+        context: Context::of(state.context()),
+    });
+    report::tell("flag", number, earlier.as_ref(), &later, |record| {
+        record.place(place)
+    });
+}
+
+/// Where a word is, in any run.
+pub fn place_of(addr: usize) -> Place {
+    if let Some((module, start)) = code::module_of(addr) {
+        let offset = (addr - start) as u64;
+        return Place::Global { module, offset };
+    }
+    if let Some(block) = blocks::find(addr) {
+        let call = Context::of(block.context).pc as usize;
+        let (module, start) = code::module_of(call).unwrap_or((u32::MAX, 0));
+        return Place::Heap {
+            module,
+            call: (call - start) as u64,
+            offset: (addr - block.start) as u64,
+        };
+    }
+    match threads::whose_stack(addr) {
+        Some((thread, [_, top])) => Place::Stack {
+            thread,
+            below: (top - addr) as u64,
+        },
+        None => Place::Unknown,
+    }
+}
