@@ -109,7 +109,7 @@ pub fn unlock() {
 }
 
 fn locked<R>(addr: usize, action: impl FnOnce(&mut State) -> R) -> Option<R> {
-    let hash = (addr as u64 >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
+    let hash = (addr as u64 >> 2).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
     let stripe = &ALL[hash as usize % STRIPES];
     stripe.lock.lock();
     // SAFETY: the lock.
@@ -200,8 +200,8 @@ pub fn access(
     if let Some(record) = racing {
         let earlier = report::Access {
             kind: kind(record.writes),
-            addr: addr & !7,
-            bytes: 8,
+            addr: addr & !3,
+            bytes: 4,
             thread: slots::thread_at(record.thread as usize, record.time).unwrap_or(u32::MAX),
             context: Context::of(record.payload),
         };
@@ -248,7 +248,7 @@ impl State {
 
 /// Forgets the words of `bytes` bytes from `start` on; they are not selected any more.
 pub fn clear(start: usize, bytes: usize) {
-    for addr in (start & !7..start + bytes).step_by(8) {
+    for addr in (start & !3..start + bytes).step_by(4) {
         // SAFETY: every address of the program has its word.
         let word = unsafe { &*shadow::word(addr) };
         let number = (word.load(Ordering::Relaxed) & !SELECTED) as u32;

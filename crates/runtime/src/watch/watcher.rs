@@ -243,10 +243,10 @@ impl Watcher {
         }
         // SAFETY: as the caller says.
         unsafe {
-            if (addr & 7) + size <= 8 {
+            if (addr & 3) + size <= 4 {
                 return simple::access(self, local, addr, size, write, pc);
             }
-            for (at, bytes, _) in words(addr, size) {
+            for (at, bytes) in halves(addr, size) {
                 simple::access(self, local, at, bytes, write, pc);
             }
         }
@@ -268,7 +268,7 @@ impl Watcher {
         }
         self.settle();
         let now = [self.slot as u32, self.clock[self.slot]];
-        for (at, bytes, _) in words(addr, size) {
+        for (at, bytes) in halves(addr, size) {
             // SAFETY: as the caller says.
             let node = || unsafe { context::node(local) };
             let context = || context::context(pc, node(), self.held);
@@ -336,6 +336,18 @@ impl Watcher {
             unsafe { self.enter_at_once::<IS_WRITE>(at, new, bytes) };
         }
     }
+}
+
+/// The parts of a range that lie in four bytes each: address and length.
+#[inline(always)]
+fn halves(addr: usize, size: usize) -> impl Iterator<Item = (usize, usize)> {
+    let end = addr + size;
+    let mut at = addr;
+    core::iter::from_fn(move || {
+        let (from, next) = (at, ((at & !3) + 4).min(end));
+        at = next;
+        (from < end).then(|| (from, next - from))
+    })
 }
 
 /// The parts of a range that lie in eight bytes each: address, length, which of the eight.
