@@ -291,19 +291,25 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     }
     // What the old one has and the new one has not.
     let lost = _mm256_andnot_si256(mine, old);
-    let is_free = past & are_zero(_mm256_and_si256(lost, all(MASK | WRITE)));
+    let covered = are_zero(_mm256_and_si256(lost, all(MASK | WRITE)));
+    let is_free = past & covered;
     let is_partly_free = own & meets & are_zero(_mm256_and_si256(lost, all(WRITE)));
     let place = if is_free != 0 {
         is_free
     } else {
         is_partly_free
     };
-    if place == 0 {
+    let at = if place != 0 {
+        place.trailing_zeros() as usize
+    } else {
         // A read may also take the place of another thread's that it knows of.
-        // SAFETY: as the caller says.
-        return unsafe { enter(cells, new, clock, luck) };
-    }
-    places[place.trailing_zeros() as usize % CELLS].store(new.0, Ordering::Relaxed);
+        let is_past = |at: &usize| {
+            let cell = Cell(places[*at].load(Ordering::Relaxed));
+            covered & !past & 1 << at != 0 && is_ordered(cell, clock)
+        };
+        (0..CELLS).find(is_past).unwrap_or_else(|| any(luck))
+    };
+    places[at % CELLS].store(new.0, Ordering::Relaxed);
     None
 }
 
