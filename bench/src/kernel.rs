@@ -30,6 +30,11 @@ const fn kernel(name: &'static str, language: Language, rounds: &'static str) ->
     }
 }
 
+/// A kernel in C.
+pub const fn kernel_of_c(name: &'static str, rounds: &'static str) -> Kernel {
+    kernel(name, Language::C, rounds)
+}
+
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
     kernel("matmul", Language::C, "8"),
@@ -147,7 +152,9 @@ impl Place {
     pub fn build_ours(&self, kernel: &str, compiler: &Compiler) -> Result<PathBuf, String> {
         let program = self.work.join(kernel);
         let source = compiler.source(&self.kernels, kernel);
-        compile(self.wrapper(compiler), &source, &program)?;
+        let mut ours = self.wrapper(compiler);
+        ours.arg("-g");
+        compile(ours, &source, &program)?;
         Ok(program)
     }
 

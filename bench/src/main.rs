@@ -7,6 +7,7 @@
 //!
 //! One run of this measures one section of the results and prints it.
 
+mod ablation;
 mod detectors;
 mod facts;
 mod kernel;
@@ -29,8 +30,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage =
-        "usage: deadheat-bench recording|detectors DEADHEAT KERNELS-FOLDER WORK-FOLDER [RUNS]";
+    let usage = "usage: deadheat-bench recording|detectors|ablation DEADHEAT KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
     let kernels = PathBuf::from(args.next().ok_or(usage)?);
@@ -48,6 +48,7 @@ fn run() -> Result<(), String> {
     let text = match section.to_str() {
         Some("recording") => recording(&place, runs)?,
         Some("detectors") => detectors::measure(&place, runs)?,
+        Some("ablation") => ablation::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");
