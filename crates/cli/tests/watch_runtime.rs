@@ -372,7 +372,7 @@ fn memory_is_limited_by_forgetting() {
     let source = format!(
         "{HEAD}
         int main(void) {{
-            size_t bytes = 100 << 20;
+            size_t bytes = 40 << 20;
             for (int i = 0; i < 3; i++) {{
                 char *block = malloc(bytes);
                 memset(block, i, bytes);
@@ -400,33 +400,34 @@ fn without_addresses_the_program_is_not_run() {
     assert!(notes[0].contains("ulimit -v"), "{notes:?}");
 }
 
+/// One variable with a lock, one without.
+const BARE: &str = "
+int bare, guarded;
+unsigned long met[2];
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+void *work(void *arg) {
+    __tsan_testonly_barrier_wait(met);
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&lock);
+        guarded++;
+        pthread_mutex_unlock(&lock);
+        bare++;
+        __tsan_testonly_barrier_wait(met);
+    }
+    return arg;
+}
+int main(void) {
+    __tsan_testonly_barrier_init(met, 2);
+    pthread_t one, two;
+    pthread_create(&one, 0, work, 0);
+    pthread_create(&two, 0, work, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+}";
+
 #[test]
 fn the_simple_mode_flags_what_no_lock_protects() {
-    let source = format!(
-        "{HEAD}
-        int bare, guarded;
-        unsigned long met[2];
-        pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-        void *work(void *arg) {{
-            __tsan_testonly_barrier_wait(met);
-            for (int i = 0; i < 3; i++) {{
-                pthread_mutex_lock(&lock);
-                guarded++;
-                pthread_mutex_unlock(&lock);
-                bare++;
-                __tsan_testonly_barrier_wait(met);
-            }}
-            return arg;
-        }}
-        int main(void) {{
-            __tsan_testonly_barrier_init(met, 2);
-            pthread_t one, two;
-            pthread_create(&one, 0, work, 0);
-            pthread_create(&two, 0, work, 0);
-            pthread_join(one, 0);
-            pthread_join(two, 0);
-        }}"
-    );
+    let source = format!("{HEAD}{BARE}");
     each(&source, "detector=simple", |run| {
         run.is_clean();
         let flags: Vec<&Finding> = run
@@ -437,9 +438,86 @@ fn the_simple_mode_flags_what_no_lock_protects() {
                 _ => None,
             })
             .collect();
-        // Eight bytes are looked at as one, so `bare` and `guarded` may be.
         assert_eq!(flags.len(), 1, "{flags:#?}");
         assert!(flags[0].place.is_some());
         assert_eq!(flags[0].memory, Memory::Global);
     });
+}
+
+/// One access with the lock, one without, and in this run the lock happens to order them.
+const HIDDEN: &str = "
+unsigned long met[2];
+int hidden, queued, ready;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, queue = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+void *work(void *arg) {
+    pthread_mutex_lock(&lock);
+    hidden = 1;
+    pthread_mutex_unlock(&lock);
+    __tsan_testonly_barrier_wait(met);
+    queued = 1;
+    pthread_mutex_lock(&queue);
+    ready = 1;
+    pthread_cond_signal(&filled);
+    pthread_mutex_unlock(&queue);
+    return arg;
+}
+int main(void) {
+    __tsan_testonly_barrier_init(met, 2);
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    __tsan_testonly_barrier_wait(met);
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    hidden = 2;
+    pthread_mutex_lock(&queue);
+    while (!ready)
+        pthread_cond_wait(&filled, &queue);
+    pthread_mutex_unlock(&queue);
+    queued = 2;
+    hidden = 3;
+    pthread_join(thread, 0);
+}";
+
+#[test]
+fn the_detailed_mode_finds_what_a_lock_hides_and_knows_channels() {
+    let source = format!("{HEAD}{HIDDEN}");
+    each(&source, "", |run| run.is_clean());
+    each(&source, "detector=detailed", |run| {
+        let races = run.races();
+        let [race] = &races[..] else {
+            panic!("{races:#?}");
+        };
+        let earlier = race.earlier.as_ref().unwrap();
+        assert_eq!(earlier.locks.as_ref().unwrap().len(), 1);
+        assert_eq!(race.later.locks.as_ref().unwrap().len(), 0);
+    });
+    // Locks alone: the order that the channel makes is not seen.
+    each(&source, "detector=detailed:no_hb=1", |run| {
+        assert_eq!(run.races().len(), 2, "{:#?}", run.races());
+    });
+}
+
+#[test]
+fn the_detailed_mode_looks_at_selected_places() {
+    let source = format!("{HEAD}{BARE}");
+    let here = Sandbox::new();
+    build(&here, compilers()[0], &source);
+    let simple = finish(&here, watched(&here, "./prog", "detector=simple"));
+    let mut places = String::new();
+    for message in &simple.messages {
+        if let Message::Flag(flag) = message {
+            flag.place.unwrap().write(&mut places).unwrap();
+            places.push('\n');
+        }
+    }
+    assert!(places.contains("global 0 "), "{places:?}");
+    for (selected, found) in [(places.as_str(), true), ("heap 0 10 0\n", false)] {
+        std::fs::remove_file(here.path().join("report")).unwrap();
+        here.file("places", selected);
+        let mut command = watched(&here, "./prog", "detector=detailed");
+        command.env("DEADHEAT_SELECT", here.path().join("places"));
+        let run = finish(&here, command);
+        assert_eq!(!run.races().is_empty(), found, "{selected:?}");
+    }
 }

@@ -3,7 +3,7 @@
 //! One table gives each option its name, default and help text. The environment is read from
 //! `/proc/self/environ`: the runtime starts before the C library's own `environ` is set.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::watch;
 
@@ -83,6 +83,9 @@ options! {
     TOOL = "tool", [], 0, "watch: the process that answers those who wait";
     MEMORY = "memory", [], 4096,
         "watch: megabytes of the process above which old accesses are forgotten; 0: never";
+    NO_HB = "no_hb", ["0", "1"], 0, "detailed: locks alone decide";
+    NO_OVERSIZED = "no_oversized", ["0", "1"], 0, "detailed: without the oversized-lockset rule";
+    NO_SUBSET = "no_subset", ["0", "1"], 0, "detailed: without the lockset-subset rule";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 
@@ -90,6 +93,8 @@ options! {
 pub const WATCH: u64 = 2;
 /// [`DETECTOR`]'s number for the simple mode.
 pub const SIMPLE: u64 = 1;
+/// [`DETECTOR`]'s number for the detailed mode.
+pub const DETAILED: u64 = 2;
 
 fn parse_number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
@@ -117,17 +122,34 @@ pub fn read() -> Option<&'static [u8]> {
     if HELP.get() == 1 {
         help();
     }
+    if let Some(path) = variables().find_map(|variable| value(variable, watch::SELECT)) {
+        SELECT_LEN.store(path.len(), Ordering::Relaxed);
+        SELECT.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
+    }
     let name = if MODE.get() == WATCH {
         watch::REPORT
     } else {
         "DEADHEAT_TRACE"
     };
     variables()
-        .find_map(|variable| {
-            let value = variable.strip_prefix(name.as_bytes())?;
-            value.strip_prefix(b"=")
-        })
+        .find_map(|variable| value(variable, name))
         .filter(|path| !path.is_empty() && path.len() < MAX_PATH - 16)
+}
+
+/// The value of a variable, if it has this name.
+fn value<'a>(variable: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")
+}
+
+static SELECT: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+static SELECT_LEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The file of selected places, with a closing zero.
+pub fn select() -> Option<&'static [u8]> {
+    let start = SELECT.load(Ordering::Relaxed);
+    let len = SELECT_LEN.load(Ordering::Relaxed);
+    // SAFETY: a variable in the environment's copy, which stays; a zero byte follows it there.
+    (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len + 1) })
 }
 
 fn apply(list: &[u8]) {

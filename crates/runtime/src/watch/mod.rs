@@ -6,7 +6,8 @@
 //! * [`code`]: whose accesses are seen at all; [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
 //!
-//! * [`simple`], [`locksets`]: the simple mode, which looks at locks only.
+//! * [`simple`], [`locksets`]: the simple mode, which looks at locks only; [`detailed`], [`select`]:
+//!   the hybrid of both.
 //!
 //! The detector is happens-before over epochs as in FastTrack (Flanagan, Freund, PLDI 2009), with
 //! shadow cells as in ThreadSanitizer (Serebryany, Iskhodzhanov, WBIA 2009; its third version),
@@ -20,6 +21,7 @@ mod blocks;
 mod clock;
 mod code;
 mod context;
+mod detailed;
 mod intern;
 mod locksets;
 mod memory_limit;
@@ -27,6 +29,7 @@ mod objects;
 mod order;
 mod output;
 mod report;
+mod select;
 mod shadow;
 mod simple;
 mod slots;
@@ -65,13 +68,20 @@ pub fn start(path: &[u8]) -> bool {
              vm.overcommit_memory set?"
         ));
     }
-    if options::DETECTOR.get() == options::SIMPLE {
+    let started = match options::DETECTOR.get() {
+        options::SIMPLE => locksets::start(),
+        options::DETAILED => detailed::start(),
+        _ => true,
+    };
+    if options::DETECTOR.get() != 0 {
         shadow::use_words();
-        if !locksets::start() {
-            cannot(format_args!("there is no memory for tables"));
-        }
     }
-    if !(context::start() && objects::start() && blocks::start()) {
+    if options::DETECTOR.get() == options::DETAILED
+        && options::select().is_some_and(|path| !select::read(path))
+    {
+        cannot(format_args!("the file of selected places cannot be read"));
+    }
+    if !(started && context::start() && objects::start() && blocks::start()) {
         cannot(format_args!("there is no memory for tables"));
     }
     true
@@ -107,6 +117,7 @@ pub fn restart_in_child() -> bool {
     objects::unlock();
     clock::unlock();
     code::forget();
+    detailed::unlock();
     output::forget_questions();
     report::start_anew();
     if output::reopen().is_err() {
@@ -172,7 +183,7 @@ pub fn sync(sync: &Sync) {
 
 /// Enters an atomic read of a synchronisation object's first byte.
 fn touch(watcher: &mut Watcher, object: usize, pc: usize) {
-    if watcher.simple {
+    if watcher.by_word {
         return;
     }
     let context = context_at(watcher, pc);
@@ -225,7 +236,7 @@ pub fn atomic(op: Op, addr: usize, order: Order) {
 /// The same access, as one that others can race with; called after that step.
 pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
     let Some(watcher) = mine() else { return };
-    if op != Op::Fence && !watcher.simple {
+    if op != Op::Fence && !watcher.by_word {
         let context = context_at(watcher, pc);
         watcher.access_range(addr, size, op.writes(), true, context);
     }
@@ -243,9 +254,9 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     if let Some(watcher) = mine()
         && code::is_instrumented(pc, entered())
     {
-        if watcher.simple {
+        if watcher.by_word {
             // SAFETY: the running thread's own state.
-            return unsafe { watcher.access_simply(local(), addr, length, write, pc) };
+            return unsafe { watcher.access_words(local(), addr, length, write, pc) };
         }
         let context = context_at(watcher, pc);
         watcher.settle();
@@ -264,14 +275,19 @@ const WHOLE: usize = 64 * 1024;
 const END: usize = 4096;
 
 fn allocated(watcher: &mut Watcher, start: usize, bytes: usize, pc: usize) {
-    shadow::clear(start, bytes.max(1));
     let context = context_at(watcher, pc);
+    if watcher.by_word && !watcher.simple && bytes <= WHOLE {
+        detailed::clear(start, bytes.max(1));
+    } else {
+        shadow::clear(start, bytes.max(1));
+    }
+    select::block_allocated(start, bytes, context);
     blocks::add(start, bytes, watcher.thread, context);
     memory_limit::grown(bytes);
 }
 
-/// A block's release writes to all of it, if code whose synchronisation is seen releases it. Synchronisation objects in it are no more: where one
-/// was, there is an atomic access.
+/// A block's release writes to all of it, if code whose synchronisation is seen releases it.
+/// Synchronisation objects in it are no more: where one was, there is an atomic access.
 fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let Some(block) = blocks::at(start) else {
         return;
@@ -283,10 +299,10 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     // A library's release may be one that it does for the program: C++'s `delete`.
     let of_library = code::module_of(pc).is_some_and(|(module, _)| module != 0);
     let judged = of_library || code::is_instrumented(pc, entered());
-    if watcher.simple {
+    if watcher.by_word {
         if judged {
             // SAFETY: as above.
-            unsafe { watcher.access_simply(local(), start, block.bytes.min(WHOLE), true, pc) };
+            unsafe { watcher.access_words(local(), start, block.bytes.min(WHOLE), true, pc) };
         }
         blocks::remove(start);
         return;
@@ -334,6 +350,7 @@ pub unsafe fn attach(local: *mut Local, watcher: *mut Watcher, number: u32, firs
             shadow::clear(low, top - low);
         }
         (*watcher).begin(number);
+        select::thread_begins(number, top);
         (*(*local).frame.sub(1)).node = context::ROOT as usize;
         (*local).watcher = watcher;
     }
@@ -394,5 +411,6 @@ pub fn tell_name(number: u32, name: &[u8]) {
 /// Tells of a module; `table` is where its table of functions is.
 pub fn tell_module(range: [u64; 3], table: u64, build_id: &[u8], path: &[u8]) {
     code::add_module(range[0] as usize, range[1] as usize, table as usize);
+    select::module_loaded(range[0] as usize);
     output::write(|record| record.module(output::pid(), range, build_id, path));
 }

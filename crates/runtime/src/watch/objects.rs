@@ -24,9 +24,11 @@ pub struct Object {
     /// How many a barrier waits for (0: not known), how many have come, and how many rounds there
     /// were.
     pub expected: u32,
-    /// See there.
+    /// The lock is a channel: a condition's waiters use it, or its holders notify.
+    pub is_channel: bool,
+    /// See `expected`.
     pub arrived: u32,
-    /// See there.
+    /// See `expected`.
     pub round: u32,
 }
 
@@ -182,7 +184,7 @@ fn give_back(number: u32, object: &mut Object) {
     object.released.clear();
     object.readers.clear();
     (object.head, object.expected, object.arrived, object.round) = (0, 0, 0, 0);
-    object.key = 0;
+    (object.key, object.is_channel) = (0, false);
     FREE_LOCK.lock();
     object.next = FREE.load(Ordering::Relaxed);
     FREE.store(number, Ordering::Relaxed);

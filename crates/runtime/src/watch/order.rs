@@ -71,6 +71,9 @@ pub fn sync(watcher: &mut Watcher, sync: &Sync) {
     if watcher.simple {
         return;
     }
+    if watcher.by_word && !orders_in_detail(watcher, sync) {
+        return;
+    }
     let object = sync.object;
     match sync.op {
         Op::Acquire => {
@@ -104,6 +107,34 @@ pub fn sync(watcher: &mut Watcher, sync: &Sync) {
         Op::Destroy => objects::forget(object),
         Op::Fence => fence(watcher, sync.order),
         _ => {}
+    }
+}
+
+/// The limited order of the detailed mode: locks order nothing, unless they are channels. As in the
+/// paper, a lock is one if a condition's waiters use it, or if whoever notifies holds it; that is
+/// learned as it happens.
+fn orders_in_detail(watcher: &mut Watcher, sync: &Sync) -> bool {
+    let make_channel = |lock: usize| {
+        objects::with_new(lock, |object| object.is_channel = true);
+    };
+    match sync.op {
+        Op::Acquire | Op::Release | Op::ReadAcquire | Op::ReadRelease => {
+            if matches!(sync.op, Op::Release | Op::ReadRelease) {
+                watcher.last_released = sync.object;
+            }
+            objects::with(sync.object, |object| object.is_channel).unwrap_or(false)
+        }
+        Op::Wait => {
+            make_channel(watcher.last_released);
+            true
+        }
+        Op::Notify | Op::NotifyAll => {
+            for held in super::context::locks(watcher.held) {
+                make_channel(held.lock as usize);
+            }
+            true
+        }
+        _ => true,
     }
 }
 

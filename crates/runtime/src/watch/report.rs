@@ -166,11 +166,15 @@ pub fn race(thread: u32, addr: usize, size: usize, old: Cell, new: Cell) {
     let earlier = Access::of_cell(old, addr, earlier_thread.unwrap_or(u32::MAX));
     let mut later = Access::of_cell(new, addr, thread);
     (later.addr, later.bytes) = (addr, size);
-    let [one, other] = [&earlier, &later].map(|access| access.context.signature());
-    let Some(number) = is_new(one.min(other) ^ one.max(other).rotate_left(17)) else {
-        return;
-    };
-    tell("race", number, Some(&earlier), &later, |_| Ok(()));
+    race_between(&earlier, &later);
+}
+
+/// A race between two accesses.
+pub fn race_between(earlier: &Access, later: &Access) {
+    let [one, other] = [earlier, later].map(|access| access.context.signature());
+    if let Some(number) = is_new(one.min(other) ^ one.max(other).rotate_left(17)) {
+        tell("race", number, Some(earlier), later, |_| Ok(()));
+    }
 }
 
 /// Writes a finding, and waits for the tool's answer if the user wants to look at it.

@@ -45,18 +45,18 @@ pub fn reserve() -> Result<(), isize> {
     Ok(())
 }
 
-/// How many cells of each eight bytes are used: all, or one word (see [`word`]).
+/// How many cells of each eight bytes are used: all, or two words (see [`word`]).
 static USED: AtomicUsize = AtomicUsize::new(CELLS);
 
-/// From now on there is one word for eight bytes, not cells.
+/// From now on there is one word for four bytes, not cells.
 pub fn use_words() {
-    USED.store(1, Ordering::Relaxed);
+    USED.store(2, Ordering::Relaxed);
 }
 
-/// The word of the eight bytes around an address, where there are no cells.
+/// The word of the four bytes around an address, where there are no cells.
 #[inline(always)]
 pub fn word(addr: usize) -> *const AtomicU64 {
-    (BASE + (addr & ADDRESS)) as *const AtomicU64
+    (BASE + (addr & (ADDRESS | 4)) * 2) as *const AtomicU64
 }
 
 fn advise(start: usize, bytes: usize, advice: i32) {

@@ -1,7 +1,7 @@
 //! The simple mode of *Hybrid Dynamic Data Race Detection* (O'Callahan, Choi, PPoPP 2003), section
 //! 6.2: Eraser's locksets with a thread-locality check.
 //!
-//! Every eight bytes have one word of state: nobody's, one thread's, shared, flagged. Accesses of the
+//! Every four bytes have one word of state: nobody's, one thread's, shared, flagged. Accesses of the
 //! first thread do not count (the locality check). From the second thread's on, the locks that all of
 //! them held are intersected; when none is left, at least one wrote and there were two threads among
 //! them, the word is flagged and told as a place that means the same in another run.
@@ -63,7 +63,7 @@ impl State {
     }
 }
 
-/// An access to at most eight bytes, by the running thread.
+/// An access within four bytes, by the running thread.
 ///
 /// # Safety
 /// `local` is the running thread's, which is watched with `watcher`.
@@ -147,14 +147,14 @@ fn flag(thread: u32, addr: usize, size: usize, write: bool, context: u32, earlie
     }
     let place = place_of(addr);
     let signature = match place {
-        Place::Global { module, offset } => intern::hash([u64::from(module), offset & !7]),
+        Place::Global { module, offset } => intern::hash([u64::from(module), offset & !3]),
         Place::Heap {
             module,
             call,
             offset,
-        } => intern::hash([call ^ u64::from(module) << 48, 1 << 60 | offset & !7]),
-        Place::Stack { thread, below } => intern::hash([u64::from(thread) << 32, below & !7]),
-        Place::Unknown => intern::hash([addr as u64 & !7, 2 << 60]),
+        } => intern::hash([call ^ u64::from(module) << 48, 1 << 60 | offset & !3]),
+        Place::Stack { thread, below } => intern::hash([u64::from(thread) << 32, below & !3]),
+        Place::Unknown => intern::hash([addr as u64 & !3, 2 << 60]),
     };
     let Some(number) = report::is_new(signature) else {
         return;
@@ -175,8 +175,8 @@ fn flag(thread: u32, addr: usize, size: usize, write: bool, context: u32, earlie
     };
     let earlier = earlier.map(|state| Access {
         kind: kind(state.0 & WRITTEN != 0),
-        addr: addr & !7,
-        bytes: 8,
+        addr: addr & !3,
+        bytes: 4,
         thread: state.thread(),
         context: Context::of(state.context()),
     });

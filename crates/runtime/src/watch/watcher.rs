@@ -6,7 +6,7 @@ use super::clock::{self, Clock, Kept};
 use super::context::{self, Cache};
 use super::shadow::{self, Cell};
 use super::slots::{self, LAST_TIME, SLOTS};
-use super::{locksets, memory_limit, report, simple};
+use super::{detailed, locksets, memory_limit, report, simple};
 use crate::local::{Local, WRITES};
 use crate::options;
 
@@ -33,8 +33,14 @@ pub struct Watcher {
     luck: u32,
     /// The locks held.
     pub held: u32,
-    /// The simple mode: no cells, no clocks.
+    /// The simple or the detailed mode: no cells.
+    pub by_word: bool,
+    /// The simple mode: no clocks either.
     pub simple: bool,
+    /// The locks held (detailed mode).
+    holds: detailed::Holds,
+    /// The lock that was given back last: a wait that follows is with this one.
+    pub last_released: usize,
     /// The sets of all locks held, and of those held for writing (simple mode).
     pub locksets: [u32; 2],
     /// The thread's number.
@@ -70,6 +76,8 @@ impl Watcher {
         (self.has_seen, self.has_fenced) = (false, false);
         (self.held, self.thread, self.released) = (0, thread, false);
         self.simple = options::DETECTOR.get() == options::SIMPLE;
+        self.by_word = self.simple || options::DETECTOR.get() == options::DETAILED;
+        self.holds = detailed::Holds::of(0);
         self.locksets = [0; 2];
         self.luck = thread;
         self.wide = shadow::can_enter_at_once();
@@ -213,12 +221,12 @@ impl Watcher {
         local.use_filter(if short { SMALL_FILTER } else { WRITES });
     }
 
-    /// An access in the simple mode.
+    /// An access in the simple or the detailed mode.
     ///
     /// # Safety
     /// As for `context`.
     #[inline(always)]
-    pub unsafe fn access_simply(
+    pub unsafe fn access_words(
         &mut self,
         local: *mut Local,
         addr: usize,
@@ -229,14 +237,42 @@ impl Watcher {
         if self.checked.is_multiple_of(OFTEN) {
             self.now_and_then(local);
         }
+        if !self.simple {
+            // SAFETY: as the caller says.
+            return unsafe { self.access_in_detail(local, addr, size, write, pc) };
+        }
         // SAFETY: as the caller says.
         unsafe {
-            if (addr & 7) + size <= 8 {
+            if (addr & 3) + size <= 4 {
                 return simple::access(self, local, addr, size, write, pc);
             }
-            for (at, bytes, _) in words(addr, size) {
+            for (at, bytes) in halves(addr, size) {
                 simple::access(self, local, at, bytes, write, pc);
             }
+        }
+    }
+
+    /// # Safety
+    /// As for `context`.
+    #[inline(never)]
+    unsafe fn access_in_detail(
+        &mut self,
+        local: *mut Local,
+        addr: usize,
+        size: usize,
+        write: bool,
+        pc: usize,
+    ) {
+        if self.blind {
+            return;
+        }
+        self.settle();
+        let now = [self.slot as u32, self.clock[self.slot]];
+        for (at, bytes) in halves(addr, size) {
+            // SAFETY: as the caller says.
+            let node = || unsafe { context::node(local) };
+            let context = || context::context(pc, node(), self.held);
+            detailed::access(self, &self.holds, now, (at, bytes), write, context);
         }
     }
 
@@ -245,6 +281,8 @@ impl Watcher {
         self.held = held;
         if self.simple {
             self.locksets = locksets::of_held(held);
+        } else if self.by_word {
+            self.holds = detailed::Holds::of(held);
         }
     }
 
@@ -300,6 +338,18 @@ impl Watcher {
     }
 }
 
+/// The parts of a range that lie in four bytes each: address and length.
+#[inline(always)]
+fn halves(addr: usize, size: usize) -> impl Iterator<Item = (usize, usize)> {
+    let end = addr + size;
+    let mut at = addr;
+    core::iter::from_fn(move || {
+        let (from, next) = (at, ((at & !3) + 4).min(end));
+        at = next;
+        (from < end).then(|| (from, next - from))
+    })
+}
+
 /// The parts of a range that lie in eight bytes each: address, length, which of the eight.
 #[inline(always)]
 fn words(addr: usize, size: usize) -> impl Iterator<Item = (usize, usize, u8)> {
@@ -327,8 +377,8 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
         let watcher = &mut *(*local).watcher;
         let (size, write) = (1 << SHIFT, KIND >= WRITE1);
         watcher.checked += 1;
-        if watcher.simple {
-            return watcher.access_simply(local, addr, size, write, pc);
+        if watcher.by_word {
+            return watcher.access_words(local, addr, size, write, pc);
         }
         let context = watcher.context(local, pc);
         if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
