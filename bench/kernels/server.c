@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ACCOUNTS = 48, WORKERS = 3, REQUESTS = 8, TRANSFERS = 60, CLASSES = 4 };
+enum { ACCOUNTS = 64, WORKERS = 3, REQUESTS = 6, TRANSFERS = 1000, CLASSES = 4 };
 
 struct transfer {
     int from, to, amount;
@@ -91,7 +91,7 @@ static void *work(void *arg) {
 }
 
 int main(int argc, char **argv) {
-    int requests = 400 * (argc > 1 ? atoi(argv[1]) : 1);
+    int requests = 24 * (argc > 1 ? atoi(argv[1]) : 1);
     static struct request pool[REQUESTS], ends[WORKERS];
     unsigned state = 99;
     for (int i = 0; i < ACCOUNTS; i++)

@@ -152,9 +152,7 @@ impl Place {
     pub fn build_ours(&self, kernel: &str, compiler: &Compiler) -> Result<PathBuf, String> {
         let program = self.work.join(kernel);
         let source = compiler.source(&self.kernels, kernel);
-        let mut ours = self.wrapper(compiler);
-        ours.arg("-g");
-        compile(ours, &source, &program)?;
+        compile(self.wrapper(compiler), &source, &program)?;
         Ok(program)
     }
 

@@ -132,7 +132,7 @@ fn cpu_of(program: &Path, rounds: &str, trace: Option<(&Path, &str)>) -> Result<
 }
 
 /// CPU seconds of all children that have ended.
-fn children() -> f64 {
+pub fn children() -> f64 {
     usage(libc::RUSAGE_CHILDREN)
 }
 

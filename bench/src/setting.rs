@@ -64,6 +64,17 @@ impl Setting {
         };
         (self != Setting::Simple).then_some(options)
     }
+
+    /// The value of `DEADHEAT_OPTIONS` for live detection.
+    pub const fn live_options(self) -> &'static str {
+        match self {
+            Setting::Simple => "mode=watch:detector=simple",
+            Setting::Flagged | Setting::Detailed => "mode=watch:detector=detailed",
+            Setting::NoHb => "mode=watch:detector=detailed:no_hb=1",
+            Setting::NoOversized => "mode=watch:detector=detailed:no_oversized=1",
+            Setting::NoOpts => "mode=watch:detector=detailed:no_oversized=1:no_subset=1",
+        }
+    }
 }
 
 /// The words of memory that the simple mode flagged in a trace.

@@ -1,8 +1,9 @@
 //! The ablation of "Hybrid Dynamic Data Race Detection" (O'Callahan and Choi, PPoPP 2003, tables 2 and
 //! 3) on our programs: what each mode and each rule of the detailed mode costs, and what it finds.
 //!
-//! Off line, every setting reads the same recording, so that they differ in nothing but the detector.
+//! Live, a setting is an option of the runtime. Off line, every setting reads the same recording, so that they differ in nothing but the detector.
 
+mod live;
 mod offline;
 mod tables;
 mod verdicts;
@@ -10,8 +11,9 @@ mod verdicts;
 use deadheat_bench::setting::Setting;
 use deadheat_trace::file::TraceFile;
 
-use crate::kernel::{GCC, Kernel, Place, kernel_of_c};
+use crate::kernel::{GCC, Kernel, Place, Variants, kernel_of_c};
 use crate::measure::record_once;
+use live::Live;
 use offline::{Recording, Run};
 use verdicts::{Text, Verdict};
 
@@ -30,6 +32,13 @@ const PROGRAMS: [Kernel; 7] = [
     kernel_of_c("sor", "60"),
     kernel_of_c("server", "20"),
 ];
+
+/// What was measured of a program.
+struct Row {
+    program: &'static str,
+    live: Live,
+    offline: Offline,
+}
 
 /// What was measured of a program's recording.
 struct Offline {
@@ -51,15 +60,24 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
     let mut rows = Vec::new();
     for program in &PROGRAMS {
         eprintln!("bench: ablation, {}", program.name);
-        rows.push((program.name, offline(place, program, runs)?));
+        let variants = place.build(program.name, &GCC)?;
+        rows.push(Row {
+            program: program.name,
+            live: live::measure(place, program, &variants, runs)?,
+            offline: offline(place, program, &variants, runs)?,
+        });
     }
     Ok(tables::render(&rows, runs))
 }
 
-fn offline(place: &Place, program: &Kernel, runs: usize) -> Result<Offline, String> {
+fn offline(
+    place: &Place,
+    program: &Kernel,
+    variants: &Variants,
+    runs: usize,
+) -> Result<Offline, String> {
     let path = place.work.join("ablation.dht");
-    let executable = place.build_ours(program.name, &GCC)?;
-    record_once(&executable, &path, "serial")?;
+    record_once(&variants.ours, &path, "serial")?;
     let recording = Recording::open(&path)?;
     let file = TraceFile::open(&path).map_err(|error| error.to_string())?;
     let source = place.kernels.join(program.name).with_extension("c");
