@@ -1,13 +1,14 @@
 // A server of accounts: the main thread fills requests and puts them into a blocking queue, workers take
 // them, move money between accounts and give the requests back through a second queue, to be filled
-// again. A transfer holds the locks of two accounts, and the journal's within them; every account has
-// its own lock, so that the tariff, which nobody changes any more, is read under many different pairs of
-// locks. Two statistics are kept without a lock: those are races.
+// again. A request is a list of standing orders, which are carried out several times. A transfer holds
+// the locks of two accounts, and the journal's within them; every account has its own lock, so
+// that the tariff, which nobody changes any more, is read under many different pairs of locks. Two
+// statistics are kept without a lock: those are races.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ACCOUNTS = 64, WORKERS = 3, REQUESTS = 6, TRANSFERS = 1000, CLASSES = 4 };
+enum { ACCOUNTS = 64, WORKERS = 3, REQUESTS = 6, TRANSFERS = 400, CLASSES = 4 };
 
 struct transfer {
     int from, to, amount;
@@ -33,6 +34,7 @@ struct account accounts[ACCOUNTS];
 struct queue waiting = {.lock = PTHREAD_MUTEX_INITIALIZER, .not_empty = PTHREAD_COND_INITIALIZER};
 struct queue unused = {.lock = PTHREAD_MUTEX_INITIALIZER, .not_empty = PTHREAD_COND_INITIALIZER};
 int tariff[CLASSES];
+int times = 2;
 long fees, served, largest;
 pthread_mutex_t journal = PTHREAD_MUTEX_INITIALIZER;
 
@@ -73,8 +75,8 @@ static void serve(const struct transfer *transfer) {
     pthread_mutex_unlock(&journal);
     pthread_mutex_unlock(&upper->lock);
     pthread_mutex_unlock(&lower->lock);
-    if (amount > largest) // RACE: largest with line 77
-        largest = amount; // RACE: largest with line 76, largest with line 77
+    if (amount > largest) // RACE: largest with line 79
+        largest = amount; // RACE: largest with line 78, largest with line 79
 }
 
 static void *work(void *arg) {
@@ -83,15 +85,16 @@ static void *work(void *arg) {
         struct request *request = get(&waiting);
         if (request->transfers[0].amount == 0) // NORACE: request
             return 0;
-        for (int i = 0; i < TRANSFERS; i++)
-            serve(&request->transfers[i]);
-        served++; // RACE: served with line 88
+        for (int i = 0; i < times * TRANSFERS; i++)
+            serve(&request->transfers[i % TRANSFERS]);
+        served++; // RACE: served with line 90
         put(&unused, request);
     }
 }
 
 int main(int argc, char **argv) {
-    int requests = 24 * (argc > 1 ? atoi(argv[1]) : 1);
+    if (argc > 1)
+        times *= atoi(argv[1]);
     static struct request pool[REQUESTS], ends[WORKERS];
     unsigned state = 99;
     for (int i = 0; i < ACCOUNTS; i++)
@@ -103,7 +106,7 @@ int main(int argc, char **argv) {
     pthread_t threads[WORKERS];
     for (int t = 0; t < WORKERS; t++)
         pthread_create(&threads[t], 0, work, 0);
-    for (int i = 0; i < requests; i++) {
+    for (int i = 0; i < 24; i++) {
         struct request *request = get(&unused);
         for (int j = 0; j < TRANSFERS; j++) {
             struct transfer *transfer = &request->transfers[j];

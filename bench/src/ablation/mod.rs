@@ -30,7 +30,7 @@ const PROGRAMS: [Kernel; 7] = [
     kernel_of_c("prodcons", "10"),
     kernel_of_c("tsp", "20"),
     kernel_of_c("sor", "60"),
-    kernel_of_c("server", "20"),
+    kernel_of_c("server", "40"),
 ];
 
 /// What was measured of a program.
