@@ -97,7 +97,7 @@ impl Flagged {
         if !matches!(event.op(), Op::Read | Op::Write) {
             return true;
         }
-        let (start, size) = (event.addr().0, u64::from(event.size()).max(1));
+        let (start, size) = (event.addr().0, event.size().max(1));
         (start >> 3..=start.saturating_add(size - 1) >> 3).any(|word| self.words.contains(&word))
     }
 }
