@@ -25,7 +25,7 @@ fn source(program: &str) -> PathBuf {
 /// The beginning of a serial recording of one round.
 fn record(program: &str) -> Trace {
     let here = Sandbox::new();
-    let mut cc = here.deadheat(&["cc", "-O2", "-g", "-pthread", "-o", program]);
+    let mut cc = here.deadheat(["cc", "-O2", "-g", "-pthread", "-o", program]);
     succeed(cc.arg(source(program)));
     let path = here.path().join("trace.dht");
     let mut run = here.command(here.path().join(program));
