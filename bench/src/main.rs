@@ -14,6 +14,7 @@ mod kernel;
 mod measure;
 mod reading;
 mod report;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|ablation DEADHEAT KERNELS-FOLDER WORK-FOLDER [RUNS]";
+    let usage = "usage: deadheat-bench recording|detectors|watch|ablation DEADHEAT KERNELS-FOLDER \
+                 WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
     let kernels = PathBuf::from(args.next().ok_or(usage)?);
@@ -48,6 +50,7 @@ fn run() -> Result<(), String> {
     let text = match section.to_str() {
         Some("recording") => recording(&place, runs)?,
         Some("detectors") => detectors::measure(&place, runs)?,
+        Some("watch") => watch::measure(&place, runs)?,
         Some("ablation") => ablation::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),
     };

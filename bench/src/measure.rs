@@ -113,20 +113,27 @@ fn recording(mut command: Command, trace: &Path, mode: &str) -> Command {
 /// CPU seconds (user and system) of a run.
 fn cpu_of(program: &Path, rounds: &str, trace: Option<(&Path, &str)>) -> Result<f64, String> {
     let mut command = Command::new(program);
-    command.arg(rounds).stdout(Stdio::null());
-    // With Rust's standard library, which is not instrumented, ThreadSanitizer has false alarms.
-    // It looks for races all the same, but does not spend time on telling them.
-    command.env("TSAN_OPTIONS", "report_bugs=0");
+    command.arg(rounds);
     if let Some((trace, mode)) = trace {
         remove(trace);
         command = recording(command, trace, mode);
     }
+    cpu_of_command(command)
+}
+
+/// CPU seconds (user and system) of a command that must succeed; what it prints is not shown.
+pub fn cpu_of_command(mut command: Command) -> Result<f64, String> {
+    // With Rust's standard library, which is not instrumented, ThreadSanitizer has false alarms.
+    // It looks for races all the same, but does not spend time on telling them.
+    command
+        .env("TSAN_OPTIONS", "report_bugs=0")
+        .stdout(Stdio::null());
     let before = children();
     let status = command
         .status()
-        .map_err(|error| format!("{}: {error}", program.display()))?;
+        .map_err(|error| format!("{command:?}: {error}"))?;
     if !status.success() {
-        return Err(format!("{} {rounds}: {status}", program.display()));
+        return Err(format!("{command:?}: {status}"));
     }
     Ok(children() - before)
 }

@@ -195,3 +195,80 @@ fn a_debugger_stands_before_the_second_access() {
     assert!(forbidden || told.contains("in deposit"), "{told}");
     assert!(forbidden || told.contains("$1 = "), "{told}");
 }
+
+/// The order of two critical sections hides the race on `shared` from happens-before; locksets see it.
+const HIDDEN: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int ticks, shared, seen;
+static void tick(void) {
+    pthread_mutex_lock(&lock);
+    ticks++;
+    pthread_mutex_unlock(&lock);
+}
+static void *reader(void *unused) {
+    tick();
+    for (int i = 0; i < 3; i++)
+        seen += shared;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    shared = 1;
+    pthread_create(&thread, 0, reader, 0);
+    tick();
+    pthread_join(thread, 0);
+    pthread_create(&thread, 0, reader, 0);
+    shared = 2;
+    tick();
+    pthread_join(thread, 0);
+}
+"#;
+
+#[test]
+fn two_passes_look_closer_at_what_the_first_flagged() {
+    let here = built("hidden", HIDDEN);
+    let told = here.told(&mut here.deadheat(["watch", "--two-pass", "--", "./hidden"]));
+    assert!(told.starts_with("exit: 66"), "{told}");
+    assert!(told.contains("deadheat: first pass: "), "{told}");
+    assert!(told.contains("possible race on shared (hybrid)"), "{told}");
+    assert!(!told.contains("race on ticks"), "{told}");
+    let found = findings(&here, &["--two-pass", "--", "./hidden"]);
+    assert!(found.iter().all(|finding| finding["rung"] == "warning"));
+    assert!(
+        found
+            .iter()
+            .all(|finding| finding["accesses"].as_array().unwrap().len() == 2)
+    );
+}
+
+#[test]
+fn two_passes_of_a_program_without_mistakes_find_nothing() {
+    let here = built(
+        "clean",
+        r#"
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total;
+static void *add(void *unused) {
+    for (int i = 0; i < 100; i++) {
+        pthread_mutex_lock(&lock);
+        total++;
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, add, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return total != 200;
+}
+"#,
+    );
+    let told = here.told(&mut here.deadheat(["watch", "--two-pass", "--", "./clean"]));
+    assert!(told.starts_with("exit: 0"), "{told}");
+    let simple = ["watch", "--detector", "simple", "--", "./clean"];
+    let told = here.told(&mut here.deadheat(simple));
+    assert!(told.contains("warning"), "{told}");
+}

@@ -12,7 +12,7 @@
 //! their order: so a race is one of interleavings. And a write's clock is kept as its thread's clock at
 //! the last message that the thread received, which many writes share, and the thread's own time.
 
-use std::sync::Arc;
+use std::rc::Rc;
 
 use deadheat_trace::{EventIndex, Op, Step, Tables, ThreadId};
 use smallvec::SmallVec;
@@ -29,7 +29,7 @@ pub struct Shb {
     shadow: Shadow<Cell>,
     blocks: Blocks,
     /// What each thread knows of others, as long as it receives nothing.
-    known: Vec<Option<Arc<VectorClock>>>,
+    known: Vec<Option<Rc<VectorClock>>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ struct Cell {
 struct Written {
     at: Epoch,
     /// What its thread knew of others.
-    known: Arc<VectorClock>,
+    known: Rc<VectorClock>,
 }
 
 impl Shb {
@@ -122,7 +122,7 @@ impl Shb {
         if thread.index() >= self.known.len() {
             self.known.resize(thread.index() + 1, None);
         }
-        let known = self.known[thread.index()].get_or_insert_with(|| Arc::new(clock.clone()));
+        let known = self.known[thread.index()].get_or_insert_with(|| Rc::new(clock.clone()));
         let at = Epoch {
             thread: thread.0,
             time: clock.get(thread),
@@ -132,11 +132,11 @@ impl Shb {
                 add(cell, access, clock, races);
             }
             match &mut cell.written {
-                Some(written) if Arc::ptr_eq(&written.known, known) => written.at = at,
+                Some(written) if Rc::ptr_eq(&written.known, known) => written.at = at,
                 written => {
                     *written = Some(Written {
                         at,
-                        known: Arc::clone(known),
+                        known: Rc::clone(known),
                     });
                 }
             }
@@ -195,7 +195,7 @@ impl Detector for Shb {
         // What writes share is shared out among them.
         let shared = |written: &Written| {
             let clock = size_of::<VectorClock>() + written.known.memory();
-            clock / Arc::strong_count(&written.known)
+            clock / Rc::strong_count(&written.known)
         };
         let cell = |cell: &Cell| cell.accesses.memory() + cell.written.as_ref().map_or(0, shared);
         let cells: usize = self.shadow.states().map(cell).sum();

@@ -236,3 +236,47 @@ fn figures_of_rapid() {
         assert_eq!(figures(run(SyncP::new(), &trace)), syncp, "{name}, syncp");
     }
 }
+
+/// Steps as `thread op(target)`, separated by semicolons.
+fn trace(steps: &str) -> Trace {
+    let line = |(i, step): (usize, &str)| format!("{}|{i}\n", step.trim().replacen(' ', "|", 1));
+    let text: String = steps.split(';').enumerate().map(line).collect();
+    text::parse(&text).unwrap()
+}
+
+/// The end of U's section of `l` is put before the end of T's, because V carries something from the one into
+/// the other; whatever sections of `l` there were before.
+#[test]
+fn an_order_between_sections_orders_their_ends() {
+    let rest = "U acq(l); U acq(m); U w(y); U rel(m); V acq(m); V r(y); V rel(m); V acq(n); V rel(n); \
+                U w(x); U rel(l); T acq(l); T acq(n); T rel(n); T rel(l); T r(x)";
+    let earlier = [
+        "",
+        "T acq(l); T rel(l); ",
+        "U acq(l); U rel(l); ",
+        "V acq(l); V rel(l); ",
+    ];
+    for steps in earlier.map(|earlier| trace(&format!("{earlier}{rest}"))) {
+        let lies = Lies::new(&steps, 0..steps.steps.len(), Relation::Weak);
+        assert_eq!(lies.races(&steps), Pairs::new());
+        assert_eq!(pairs(&run(Wcp::new(), &steps)), Pairs::new());
+        assert_eq!(pairs(&run(Cp::new(), &steps)), Pairs::new());
+    }
+    let without_v = rest.replace("V r(y); ", "");
+    let steps = trace(&without_v);
+    assert_eq!(pairs(&run(Wcp::new(), &steps)).len(), 1);
+    assert_eq!(pairs(&run(Cp::new(), &steps)).len(), 1);
+}
+
+/// What a thread sends and receives itself orders nothing.
+#[test]
+fn messages_to_oneself() {
+    for messages in ["T aw(f,rel); T ar(f,acq)", "T post(s); T take(s)"] {
+        let steps = trace(&format!(
+            "T w(x); {messages}; T acq(l); T rel(l); U acq(l); U w(x); U rel(l)"
+        ));
+        assert_eq!(pairs(&run(Wcp::new(), &steps)).len(), 1, "{messages}");
+        assert_eq!(pairs(&run(Cp::new(), &steps)).len(), 1, "{messages}");
+        assert_eq!(pairs(&run(SyncP::new(), &steps)).len(), 1, "{messages}");
+    }
+}

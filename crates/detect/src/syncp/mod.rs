@@ -34,7 +34,7 @@
 //!
 //! Memory grows with the cells (accesses of each kind, up to the limit), and with the sections whose end
 //! some running thread does not have in its cut: if the threads do not read what others wrote, that is all of
-//! them, at some 100 bytes each.
+//! them, at some 100 bytes and a cut each.
 
 mod cell;
 mod cut;

@@ -12,7 +12,7 @@
 //! Only the words of the places in `DEADHEAT_SELECT` are looked at, if there is such a file.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_history::{Access, History, Hold, Node, Options, Record, SliceSlots, Store};
 
@@ -67,11 +67,9 @@ static ALL: [Stripe; STRIPES] = [const {
 static LOCKS: Table = Table::new(20);
 static MOST_LOCKS: AtomicU32 = AtomicU32::new(2);
 static FULL: report::Once = report::Once::new(0);
-static READY: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Gets the memory; false if there is none.
 pub fn start() -> bool {
-    READY.store(core::ptr::dangling_mut(), Ordering::Relaxed);
     LOCKS.map() && ALL.iter().all(make)
 }
 
