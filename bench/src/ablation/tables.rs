@@ -5,7 +5,7 @@ use std::fmt::Write;
 use deadheat_bench::setting::Setting;
 
 use super::offline::MOST_MEMORY;
-use super::{Cell, LIMIT, Row};
+use super::{Cell, LIMIT, LONG, Row};
 
 /// All of it, as Markdown.
 pub fn render(rows: &[Row], runs: usize) -> String {
@@ -24,7 +24,7 @@ fn write(out: &mut String, rows: &[Row], runs: usize) -> std::fmt::Result {
          of workers, a lock for\nevery account, requests that are used again), built by gcc at `-O2`. \"No HB\" \
          compares locks alone; \"no oversized\"\nleaves out that rule, \"no opts\" the lockset-subset rule too. As \
          in the paper a location's history ends with its\nfirst race. CPU time, the best of {runs} runs; a run of \
-         over 2 s is not repeated.\n"
+         over {LONG} s is not repeated.\n"
     )?;
     write_live(out, rows)?;
     write_offline(out, rows)
@@ -34,8 +34,10 @@ fn write_live(out: &mut String, rows: &[Row]) -> std::fmt::Result {
     writeln!(
         out,
         "Live: whole processes, as ratios to the program without instrumentation (user and system time of all \
-         threads).\nA dash: over {LIMIT} s. A star: the memory for histories was used up, and from then on \
-         accesses were compared but\nnot remembered.\n"
+         threads,\nwith waiting for the locks of histories, which varies). Before every setting stands the \
+         runtime's filter of accesses\nthat repeat within a segment, so \"no opts\" is not as bare as in the paper; \
+         nothing is known from a run before. A dash:\nover {LIMIT} s. A star: the memory for histories was used up, \
+         and from then on accesses were compared but not remembered.\n"
     )?;
     head(out, "unmodified")?;
     for row in rows {
