@@ -1,5 +1,7 @@
 // A hash table of words under striped locks: two threads count words; short critical sections
 // over chains of heap nodes, string comparisons, allocation.
+//
+// NORACE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,26 +26,26 @@ static unsigned hash(const char *word) {
 }
 
 static int same(const char *a, const char *b) {
-    while (*a && *a == *b)
+    while (*a && *a == *b) // NORACE: word
         a++, b++;
-    return *a == *b;
+    return *a == *b; // NORACE: word
 }
 
 static void count(const char *word) {
     unsigned h = hash(word) % BUCKETS;
     pthread_mutex_lock(&stripes[h % STRIPES]);
-    struct node *node = buckets[h];
+    struct node *node = buckets[h]; // NORACE: buckets
     while (node && !same(node->word, word))
-        node = node->next;
+        node = node->next; // NORACE: next
     if (!node) {
         node = malloc(sizeof *node);
-        node->next = buckets[h];
-        node->count = 0;
+        node->next = buckets[h]; // NORACE: next
+        node->count = 0; // NORACE: count
         for (int i = 0; i < WORD; i++)
-            node->word[i] = word[i];
-        buckets[h] = node;
+            node->word[i] = word[i]; // NORACE: word
+        buckets[h] = node; // NORACE: buckets
     }
-    node->count++;
+    node->count++; // NORACE: count
     pthread_mutex_unlock(&stripes[h % STRIPES]);
 }
 
@@ -74,8 +76,8 @@ int main(int argc, char **argv) {
         pthread_join(threads[t], 0);
     unsigned long total = 0;
     for (int i = 0; i < BUCKETS; i++)
-        for (struct node *node = buckets[i]; node; node = node->next)
-            total += node->count;
+        for (struct node *node = buckets[i]; node; node = node->next) // NORACE: next
+            total += node->count; // NORACE: count
     printf("%lu\n", total);
     return 0;
 }

@@ -1,4 +1,6 @@
 // Matrix multiply: two threads, each half of the rows; plain loops, no synchronisation inside.
+//
+// NORACE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +14,8 @@ static void *rows(void *arg) {
         for (int j = 0; j < n; j++) {
             double sum = 0;
             for (int k = 0; k < n; k++)
-                sum += a[i * n + k] * b[k * n + j];
-            c[i * n + j] = sum;
+                sum += a[i * n + k] * b[k * n + j]; // NORACE: a
+            c[i * n + j] = sum; // NORACE: c
         }
     return 0;
 }
@@ -24,8 +26,8 @@ int main(int argc, char **argv) {
     b = malloc(n * n * sizeof *b);
     c = malloc(n * n * sizeof *c);
     for (int i = 0; i < n * n; i++) {
-        a[i] = i % 7;
-        b[i] = i % 5;
+        a[i] = i % 7; // NORACE: a
+        b[i] = i % 5; // NORACE: b
     }
     for (int round = 0; round < rounds; round++) {
         pthread_t threads[2];
@@ -36,7 +38,7 @@ int main(int argc, char **argv) {
     }
     double sum = 0;
     for (int i = 0; i < n * n; i++)
-        sum += c[i];
+        sum += c[i]; // NORACE: c
     printf("%.0f\n", sum);
     return 0;
 }

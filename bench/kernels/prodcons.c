@@ -1,5 +1,7 @@
 // Producer and consumer: a bounded buffer of messages under one mutex and two conditions; each
 // message is filled by one thread and summed up by the other.
+//
+// NORACE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +20,12 @@ static void *produce(void *arg) {
         for (int j = 0; j < LENGTH; j++)
             message[j] = i ^ j;
         pthread_mutex_lock(&lock);
-        while (used == SLOTS)
+        while (used == SLOTS) // NORACE: used
             pthread_cond_wait(&not_full, &lock);
         for (int j = 0; j < LENGTH; j++)
-            buffer[head][j] = message[j];
-        head = (head + 1) % SLOTS;
-        used++;
+            buffer[head][j] = message[j]; // NORACE: buffer
+        head = (head + 1) % SLOTS; // NORACE: head
+        used++; // NORACE: used
         pthread_cond_signal(&not_empty);
         pthread_mutex_unlock(&lock);
     }
@@ -35,23 +37,23 @@ static void *consume(void *arg) {
     for (int i = 0; i < messages; i++) {
         int message[LENGTH];
         pthread_mutex_lock(&lock);
-        while (used == 0)
+        while (used == 0) // NORACE: used
             pthread_cond_wait(&not_empty, &lock);
         for (int j = 0; j < LENGTH; j++)
-            message[j] = buffer[tail][j];
-        tail = (tail + 1) % SLOTS;
-        used--;
+            message[j] = buffer[tail][j]; // NORACE: buffer
+        tail = (tail + 1) % SLOTS; // NORACE: tail
+        used--; // NORACE: used
         pthread_cond_signal(&not_full);
         pthread_mutex_unlock(&lock);
         for (int j = 0; j < LENGTH; j++)
-            *sum += message[j];
+            *sum += message[j]; // NORACE: sum
     }
     return 0;
 }
 
 int main(int argc, char **argv) {
     if (argc > 1)
-        messages *= atoi(argv[1]);
+        messages *= atoi(argv[1]); // NORACE: messages
     long sum = 0;
     pthread_t producer, consumer;
     pthread_create(&producer, 0, produce, 0);

@@ -30,6 +30,11 @@ const fn kernel(name: &'static str, language: Language, rounds: &'static str) ->
     }
 }
 
+/// A kernel in C.
+pub const fn kernel_of_c(name: &'static str, rounds: &'static str) -> Kernel {
+    kernel(name, Language::C, rounds)
+}
+
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
     kernel("matmul", Language::C, "8"),

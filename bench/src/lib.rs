@@ -1,3 +1,5 @@
-//! What the benchmarks share with tests: traces of any length, made up from a seed.
+//! What the benchmarks share with tests: traces of any length, made up from a seed, and the detectors
+//! of the ablation.
 
 pub mod generate;
+pub mod setting;

@@ -7,6 +7,7 @@
 //!
 //! One run of this measures one section of the results and prints it.
 
+mod ablation;
 mod detectors;
 mod facts;
 mod kernel;
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch DEADHEAT KERNELS-FOLDER WORK-FOLDER [RUNS]";
+    let usage = "usage: deadheat-bench recording|detectors|watch|ablation DEADHEAT KERNELS-FOLDER \
+                 WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
     let kernels = PathBuf::from(args.next().ok_or(usage)?);
@@ -49,6 +51,7 @@ fn run() -> Result<(), String> {
         Some("recording") => recording(&place, runs)?,
         Some("detectors") => detectors::measure(&place, runs)?,
         Some("watch") => watch::measure(&place, runs)?,
+        Some("ablation") => ablation::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");

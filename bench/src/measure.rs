@@ -139,7 +139,7 @@ pub fn cpu_of_command(mut command: Command) -> Result<f64, String> {
 }
 
 /// CPU seconds of all children that have ended.
-fn children() -> f64 {
+pub fn children() -> f64 {
     usage(libc::RUSAGE_CHILDREN)
 }
 

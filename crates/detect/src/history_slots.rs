@@ -9,6 +9,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct VecSlots<T> {
     places: Vec<T>,
     free: u32,
+    used: u32,
 }
 
 impl<T> Default for VecSlots<T> {
@@ -16,11 +17,17 @@ impl<T> Default for VecSlots<T> {
         VecSlots {
             places: Vec::new(),
             free: NONE,
+            used: 0,
         }
     }
 }
 
 impl<T> VecSlots<T> {
+    /// How many places are not free.
+    pub fn used(&self) -> u32 {
+        self.used
+    }
+
     /// How many bytes it holds outside itself.
     pub fn memory(&self) -> usize {
         self.places.capacity() * size_of::<T>()
@@ -39,6 +46,7 @@ impl<T: Linked> Slots<T> for VecSlots<T> {
     }
 
     fn insert(&mut self, item: T) -> Option<u32> {
+        self.used += 1;
         if self.free == NONE {
             if self.places.is_empty() {
                 // Most histories are of one access.
@@ -56,6 +64,7 @@ impl<T: Linked> Slots<T> for VecSlots<T> {
     fn remove(&mut self, at: u32) {
         self.places[at as usize].set_link(self.free);
         self.free = at;
+        self.used -= 1;
     }
 
     fn has_room(&self, count: usize) -> bool {

@@ -144,6 +144,12 @@ impl Hybrid {
         self.unsure
     }
 
+    /// How many accesses are remembered now, of all locations.
+    pub fn remembered(&self) -> u64 {
+        let records = |cell: &Cell| u64::from(cell.store.records.used());
+        self.shadow.states().map(records).sum()
+    }
+
     /// The locks that turned out to be channels.
     pub fn channels(&self) -> &Channels {
         &self.channels
