@@ -251,16 +251,20 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     let places = unsafe { &*cells };
     // One by one: a wide read would wait for a cell that was just written.
     let load = |at: usize| places[at].load(Ordering::Relaxed);
-    let (first, others) = (load(0), [load(1), load(2), load(3)]);
-    if others[0] | others[1] | others[2] == 0
-        && let Some(bits) = alone(first, new)
+    let found = [load(0), load(1), load(2), load(3)];
+    if found[2] | found[3] == 0
+        && let Some((at, bits)) = settled([Cell(found[0]), Cell(found[1])], new, clock)
     {
-        if bits != first {
-            places[0].store(bits, Ordering::Relaxed);
+        if bits != found[at] {
+            places[at].store(bits, Ordering::Relaxed);
+        }
+        if at == 0 && found[1] & !new.0 & (MASK | WRITE) == 0 && found[1] != 0 && bits == new.0 {
+            // The new access stands for both: the next one finds less to look at.
+            places[1].store(0, Ordering::Relaxed);
         }
         return None;
     }
-    let [first, second, third, fourth] = [first, others[0], others[1], others[2]].map(|c| c as i64);
+    let [first, second, third, fourth] = found.map(|cell| cell as i64);
     let old = _mm256_set_epi64x(fourth, third, second, first);
     let mine = all(new.0);
     let differs = _mm256_xor_si256(old, mine);
@@ -323,25 +327,30 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     None
 }
 
-/// What becomes of the first cell if the others are empty, and it is empty or the same thread's: memory
-/// that only one thread uses. `None`: the new access needs a cell of its own, or it is another's.
+/// Which cell a plain access is entered in, and what the cell becomes, if there are two at most
+/// and both are ordered before it: memory that one thread uses at a time. `None`: they are not.
 #[inline(always)]
-fn alone(old: u64, new: Cell) -> Option<u64> {
-    let differs = old ^ new.0;
-    if old == 0 {
-        return Some(new.0);
-    }
-    if differs >> SLOT_SHIFT != 0 {
+fn settled(old: [Cell; 2], new: Cell, clock: &Clock) -> Option<(usize, u64)> {
+    if !is_ordered(old[0], clock) || !is_ordered(old[1], clock) {
         return None;
     }
-    if differs & !MASK == 0 {
-        return Some(old | new.0 & MASK);
+    for (at, Cell(cell)) in old.into_iter().enumerate() {
+        let differs = cell ^ new.0;
+        if differs & !MASK == 0 {
+            return Some((at, cell | new.0 & MASK));
+        }
+        let missing = new.0 & !cell & (MASK | WRITE) | cell & ATOMIC;
+        if differs >> TIME_SHIFT == 0 && missing == 0 {
+            return Some((at, cell));
+        }
     }
-    let covers = new.0 & !old & (MASK | WRITE) | old & ATOMIC == 0;
-    if differs >> TIME_SHIFT == 0 && covers {
-        return Some(old);
-    }
-    (old & !new.0 & (MASK | WRITE) == 0).then_some(new.0)
+    let is_covered = |cell: Cell| cell.0 & !new.0 & (MASK | WRITE) == 0;
+    let at = match (is_covered(old[0]), is_covered(old[1])) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
+    Some((at, new.0))
 }
 
 /// Whether the processor can do what [`enter_at_once`] needs, and the system saves what it uses.
