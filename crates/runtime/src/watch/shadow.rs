@@ -250,8 +250,18 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     // SAFETY: as the caller says.
     let places = unsafe { &*cells };
     // One by one: a wide read would wait for a cell that was just written.
-    let load = |at: usize| places[at].load(Ordering::Relaxed) as i64;
-    let old = _mm256_set_epi64x(load(3), load(2), load(1), load(0));
+    let load = |at: usize| places[at].load(Ordering::Relaxed);
+    let (first, others) = (load(0), [load(1), load(2), load(3)]);
+    if others[0] | others[1] | others[2] == 0
+        && let Some(bits) = alone(first, new)
+    {
+        if bits != first {
+            places[0].store(bits, Ordering::Relaxed);
+        }
+        return None;
+    }
+    let [first, second, third, fourth] = [first, others[0], others[1], others[2]].map(|c| c as i64);
+    let old = _mm256_set_epi64x(fourth, third, second, first);
     let mine = all(new.0);
     let differs = _mm256_xor_si256(old, mine);
     let own = are_zero(_mm256_srli_epi64::<{ SLOT_SHIFT as i32 }>(differs));
@@ -311,6 +321,27 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     };
     places[at % CELLS].store(new.0, Ordering::Relaxed);
     None
+}
+
+/// What becomes of the first cell if the others are empty, and it is empty or the same thread's: memory
+/// that only one thread uses. `None`: the new access needs a cell of its own, or it is another's.
+#[inline(always)]
+fn alone(old: u64, new: Cell) -> Option<u64> {
+    let differs = old ^ new.0;
+    if old == 0 {
+        return Some(new.0);
+    }
+    if differs >> SLOT_SHIFT != 0 {
+        return None;
+    }
+    if differs & !MASK == 0 {
+        return Some(old | new.0 & MASK);
+    }
+    let covers = new.0 & !old & (MASK | WRITE) | old & ATOMIC == 0;
+    if differs >> TIME_SHIFT == 0 && covers {
+        return Some(old);
+    }
+    (old & !new.0 & (MASK | WRITE) == 0).then_some(new.0)
 }
 
 /// Whether the processor can do what [`enter_at_once`] needs, and the system saves what it uses.
