@@ -34,7 +34,7 @@ fn write_live(out: &mut String, rows: &[Row]) -> std::fmt::Result {
     writeln!(
         out,
         "Live: whole processes, as ratios to the program without instrumentation (user and system time of all \
-         threads,\nwith waiting for the locks of histories, which varies). Before every setting stands the \
+         threads,\nwith waiting for the locks of histories, which varies by half and more from run to run). Before every setting stands the \
          runtime's filter of accesses\nthat repeat within a segment, so \"no opts\" is not as bare as in the paper; \
          nothing is known from a run before. A dash:\nover {LIMIT} s. A star: the memory for histories was used up, \
          and from then on accesses were compared but not remembered.\n"
