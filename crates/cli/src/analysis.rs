@@ -13,6 +13,7 @@ use deadheat_detect::{
 };
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
 use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
+use rustc_hash::FxHashMap;
 
 use crate::config::Config;
 use crate::error::Result;
@@ -48,6 +49,8 @@ pub struct Analysis {
     pub events: u64,
     /// What the user should know.
     pub remarks: Vec<String>,
+    /// What the user should know about the trace itself: damage, notes of the recorder.
+    pub trace_remarks: Vec<String>,
 }
 
 /// Looks at the trace at `path` with these methods, and for cycles of locks.
@@ -65,7 +68,7 @@ pub fn of(path: &Path, methods: &[Method], config: &Config) -> Result<Analysis> 
         }
     }
     let cycles = cycles(path, config)?;
-    let (findings, mut remarks) = explain(path, &runs, &cycles.found)?;
+    let (findings, mut remarks, trace_remarks) = explain(path, &runs, &cycles.found)?;
     if !cycles.complete {
         remarks.push("too many nested locks: not all of their orders were compared".to_owned());
     }
@@ -75,6 +78,7 @@ pub fn of(path: &Path, methods: &[Method], config: &Config) -> Result<Analysis> 
         findings,
         events,
         remarks,
+        trace_remarks,
     })
 }
 
@@ -189,7 +193,11 @@ fn merged(runs: &[Run]) -> Vec<Found> {
     all
 }
 
-fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<(Vec<Finding>, Vec<String>)> {
+fn explain(
+    path: &Path,
+    runs: &[Run],
+    cycles: &[Deadlock],
+) -> Result<(Vec<Finding>, Vec<String>, Vec<String>)> {
     let found = merged(runs);
     let races: Vec<Race> = found.iter().map(|found| found.race).collect();
     let of_races = races
@@ -211,14 +219,15 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<(Vec<Findin
         benign.step(EventIndex(index), &step);
         index += 1;
     }
-    let tables = steps.tables();
+    let input = steps.into_inner();
+    let tables = input.tables();
     let names = Names::of(tables);
     let explain = Explain {
         names: &names,
         tables,
         contexts: &contexts,
     };
-    let mut findings: Vec<Finding> = Vec::new();
+    let mut found_once = Distinct::default();
     for (i, found) in found.iter().enumerate() {
         let seen_so = |method: &Method| matches!(method, Method::Hb | Method::Shb);
         let rung = match found.methods.iter().any(seen_so) {
@@ -231,7 +240,7 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<(Vec<Findin
             finding.count = found.count;
             let hints = benign.hints(i).into_iter();
             finding.hints = hints.map(|hint| hint::told(hint, &names, tables)).collect();
-            add(&mut findings, finding);
+            found_once.add(finding);
         }
     }
     for cycle in cycles {
@@ -241,20 +250,35 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<(Vec<Findin
             .map(|step| (step.requests.at, step.requests.lock))
             .collect();
         if let Some(finding) = explain.deadlock(&requests, Rung::Warning) {
-            add(&mut findings, finding);
+            found_once.add(finding);
         }
     }
+    let mut findings = found_once.findings;
     findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
-    Ok((findings, names.remarks()))
+    Ok((findings, names.remarks(), input.remarks()))
 }
 
-/// Adds a finding, or counts it to the one that has the same places.
-fn add(findings: &mut Vec<Finding>, finding: Finding) {
-    match findings.iter_mut().find(|known| known.id == finding.id) {
-        Some(known) => {
-            known.count += finding.count;
-            known.rung = known.rung.max(finding.rung);
+/// Findings, each once.
+#[derive(Default)]
+struct Distinct {
+    findings: Vec<Finding>,
+    by_id: FxHashMap<String, usize>,
+}
+
+impl Distinct {
+    /// Adds a finding, or counts it to the one that has the same places.
+    fn add(&mut self, finding: Finding) {
+        let Some(at) = self.by_id.get(&finding.id) else {
+            self.by_id.insert(finding.id.clone(), self.findings.len());
+            return self.findings.push(finding);
+        };
+        let known = &mut self.findings[*at];
+        known.count += finding.count;
+        known.rung = known.rung.max(finding.rung);
+        for method in finding.method.split(", ") {
+            if !known.method.split(", ").any(|there| there == method) {
+                known.method = format!("{}, {method}", known.method);
+            }
         }
-        None => findings.push(finding),
     }
 }

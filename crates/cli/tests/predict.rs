@@ -216,4 +216,40 @@ fn parallel_recordings_have_no_exact_order() {
     assert!(told.contains("shb needs the exact order"), "{told}");
     assert!(told.starts_with("exit: 66"), "{told}");
     assert!(printed(&mut here.deadheat(["trace", "stats", "run.dht"])).contains("parallel"));
+    // With no method left it is not "nothing found".
+    let alone = here.told(&mut here.deadheat(["predict", "run.dht", "--method", "shb"]));
+    assert!(alone.starts_with("exit: 2"), "{alone}");
+    assert!(alone.contains("shb cannot be used on"), "{alone}");
+}
+
+#[test]
+fn damage_is_told() {
+    let here = Sandbox::new();
+    here.file("race.c", RACE);
+    succeed(&mut here.deadheat(["cc", "-g", "-O1", "-pthread", "race.c", "-o", "race"]));
+    succeed(&mut here.deadheat(["record", "--serial", "-o", "run.dht", "--", "./race"]));
+    let path = here.path().join("run.dht");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() * 3 / 4;
+    for byte in &mut bytes[middle..middle + 16] {
+        *byte ^= 0x55;
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let told = here.told(&mut here.deadheat(["predict", "run.dht"]));
+    assert!(told.contains("deadheat: note: "), "{told}");
+    assert!(!told.starts_with("exit: 101"), "{told}");
+}
+
+#[test]
+fn a_block_of_any_size_is_only_a_block() {
+    let here = Sandbox::new();
+    here.file(
+        "huge.txt",
+        "T0|w(x)|1\nT0|alloc(y:18446744073709551615)|2\nT0|free(y)|3\n",
+    );
+    let told = here.told(&mut here.deadheat(["predict", "huge.txt", "--method", "all"]));
+    assert!(
+        told.starts_with("exit: 0") || told.starts_with("exit: 2"),
+        "{told}"
+    );
 }

@@ -154,7 +154,14 @@ fn what_cannot_be_watched_is_said() {
 #[test]
 fn a_stopped_program_goes_on_when_it_is_told_to() {
     let here = built("bank", BANK);
-    let mut watch = here.deadheat(["watch", "--on-race", "stop", "--", "./bank"]);
+    for format in ["text", "json"] {
+        goes_on(&here, format);
+    }
+}
+
+fn goes_on(here: &Sandbox, format: &str) {
+    let mut watch = here.deadheat(["watch", "--on-race", "stop", "--format", format]);
+    watch.args(["--", "./bank"]).stdout(Stdio::null());
     let mut child = watch.stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let mut stops = 0;

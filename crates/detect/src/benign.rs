@@ -171,8 +171,18 @@ impl Benign {
 
     /// A block was handed out: what its bytes were before is another object.
     fn reused(&mut self, index: EventIndex, addr: Addr, size: u64) {
-        for watched in &mut self.watched {
-            if watched.start < addr.0.saturating_add(size) && addr.0 < watched.end {
+        let end = addr.0.saturating_add(size.max(1));
+        let words = addr.0 >> 3..((end - 1) >> 3) + 1;
+        // Most blocks are small, and most have no race in them.
+        let candidates: Vec<usize> = if words.end - words.start <= self.watched.len() as u64 {
+            let indices = words.filter_map(|word| self.by_word.get(&word));
+            indices.flatten().copied().collect()
+        } else {
+            (0..self.watched.len()).collect()
+        };
+        for i in candidates {
+            let watched = &mut self.watched[i];
+            if watched.start < end && addr.0 < watched.end {
                 match index < watched.race_seen_at {
                     true => watched.accesses.clear(),
                     false => watched.closed = true,

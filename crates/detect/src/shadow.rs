@@ -6,6 +6,7 @@
 
 use deadheat_trace::Addr;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 const WORDS: usize = 512;
 const PAGE_SHIFT: u32 = 12;
@@ -67,38 +68,48 @@ impl<T: Default + Clone> Shadow<T> {
     /// Calls `visit` for the state of every cell that has a byte among `size` bytes at `addr`, and was
     /// accessed before; then forgets these bytes.
     pub fn forget(&mut self, addr: Addr, size: u64, mut visit: impl FnMut(&mut T)) {
-        let (mut at, end) = (addr.0, addr.0.saturating_add(size));
-        while at < end {
-            let Some(&page) = self.pages.get(&(at >> PAGE_SHIFT)) else {
-                at = ((at >> PAGE_SHIFT) + 1) << PAGE_SHIFT;
-                continue;
-            };
-            let word = at & !7;
-            let here = end.min(word.saturating_add(8));
-            let mask = mask_of(at - word, here - word);
+        for (page, word, mask) in self.known_words(addr, size) {
             self.forget_word(page, word, mask, &mut visit);
-            at = here;
         }
     }
 
     /// Calls `visit` for the state of every cell of `size` bytes at `addr` that was accessed before;
     /// cells are split at the ends.
     pub fn revisit(&mut self, addr: Addr, size: u64, mut visit: impl FnMut(&mut T)) {
-        let (mut at, end) = (addr.0, addr.0.saturating_add(size));
-        while at < end {
-            let Some(&page) = self.pages.get(&(at >> PAGE_SHIFT)) else {
-                at = ((at >> PAGE_SHIFT) + 1) << PAGE_SHIFT;
-                continue;
-            };
-            let word = at & !7;
-            let here = end.min(word.saturating_add(8));
+        for (page, word, mask) in self.known_words(addr, size) {
             let slot = (word >> 3) as usize % WORDS;
-            let known = self.known_bytes(page, slot) & mask_of(at - word, here - word);
+            let known = self.known_bytes(page, slot) & mask;
             if known != 0 {
                 self.visit_split(page, slot, known, &mut visit);
             }
-            at = here;
         }
+    }
+
+    /// The words of `size` bytes at `addr` that lie in pages that were accessed: page, word, and which
+    /// of its bytes. However large the range is, only what was accessed is gone through.
+    fn known_words(&self, addr: Addr, size: u64) -> impl Iterator<Item = (u32, u64, u8)> + use<T> {
+        let (start, end) = (addr.0, addr.0.saturating_add(size));
+        let numbers = start >> PAGE_SHIFT..(end >> PAGE_SHIFT) + 1;
+        let pages: SmallVec<[(u64, u32); 2]> =
+            if (numbers.end - numbers.start) as usize <= self.pages.len() {
+                let page = |number| Some((number, *self.pages.get(&number)?));
+                numbers.filter_map(page).collect()
+            } else {
+                let known = self.pages.iter().map(|(number, page)| (*number, *page));
+                let mut within: SmallVec<_> = known
+                    .filter(|(number, _)| numbers.contains(number))
+                    .collect();
+                within.sort_unstable();
+                within
+            };
+        pages.into_iter().flat_map(move |(number, page)| {
+            let first = number << PAGE_SHIFT;
+            let words = (0..WORDS as u64).map(move |word| first + 8 * word);
+            words.filter_map(move |word| {
+                let (from, to) = (start.max(word), end.min(word.saturating_add(8)));
+                (from < to).then(|| (page, word, mask_of(from - word, to - word)))
+            })
+        })
     }
 
     /// The states of all cells.
@@ -297,6 +308,17 @@ mod tests {
         shadow.access(Addr(64), 24, |state| after.push(*state));
         after.sort_unstable();
         assert_eq!(after, [0, 0, 1, 2, 3, 3]);
+    }
+
+    #[test]
+    fn a_block_as_large_as_memory_takes_no_longer_than_what_was_accessed() {
+        let mut shadow: Shadow<u8> = Shadow::new();
+        shadow.access(Addr(1 << 40), 8, |state| *state = 1);
+        shadow.access(Addr(8), 8, |state| *state = 2);
+        let mut seen = Vec::new();
+        shadow.revisit(Addr(16), u64::MAX, |state| seen.push(*state));
+        shadow.forget(Addr(0), u64::MAX, |state| seen.push(*state));
+        assert_eq!(seen, [1, 2, 1]);
     }
 
     #[test]

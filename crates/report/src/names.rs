@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use deadheat_trace::{Addr, Pc, SyncId, Tables, ThreadId};
+use deadheat_trace::{Addr, Pc, SyncId, Tables};
 
 use crate::binaries::Binaries;
 use crate::finding::Frame;
@@ -106,11 +106,6 @@ impl Names {
             Some(variable) => variable.shown,
             None => tables.sync_name(id),
         }
-    }
-
-    /// The name of a thread.
-    pub fn thread(&self, id: ThreadId, tables: &Tables) -> String {
-        tables.thread_name(id)
     }
 }
 

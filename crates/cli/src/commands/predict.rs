@@ -71,6 +71,14 @@ impl Args {
         let suppressions = self.config.suppressions(&config)?;
         let path = self.which.path()?;
         let mut analysis = analysis::of(&path, &methods, &config)?;
+        if analysis.runs.is_empty() {
+            return Err(Error::usage(format!(
+                "{} cannot be used on {}: the order of its accesses is not exact",
+                self.method.join(", "),
+                path.display()
+            ))
+            .help("record with --serial, or use hb, wcp, cp, lockset or hybrid"));
+        }
         let before = analysis.findings.len();
         analysis
             .findings
@@ -82,6 +90,7 @@ impl Args {
             Format::Json => json::report(&analysis.findings, Figures::of(&analysis)) + "\n",
         };
         self.write(&report)?;
+        input::tell(&analysis.trace_remarks);
         input::tell(&analysis.remarks);
         for method in &analysis.left_out {
             say(format_args!(

@@ -153,12 +153,10 @@ impl<'a> Follower<'a> {
         if self.show {
             anstream::eprintln!("{}", text::finding(&finding));
         }
-        if self.show {
-            let thread = self.process(found.pid).kernel_thread(found.later.thread);
-            let place = finding.accesses.last().map(|access| &access.place);
-            let function = place.and_then(|place| place.function.as_deref());
-            self.on_race.act(found.pid, thread, function);
-        }
+        let thread = self.process(found.pid).kernel_thread(found.later.thread);
+        let place = finding.accesses.last().map(|access| &access.place);
+        let function = place.and_then(|place| place.function.as_deref());
+        self.on_race.act(found.pid, thread, function);
         self.by_id
             .insert(finding.id.clone(), self.told.findings.len());
         self.told.findings.push(finding);
