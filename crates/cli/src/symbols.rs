@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use deadheat_code::{Depends, Facts, Frame, Modules, Passed, Place, Walk};
-use deadheat_report::{Binaries, is_foreign};
+use deadheat_report::{Binaries, is_foreign, seen_from};
 use deadheat_trace::{
     Annotate, Event, EventIndex, Function, Known, Mode, Op, Pc, Step, Steps, Tables, ThreadId,
 };
@@ -145,9 +145,7 @@ impl Symbols {
     /// The file of a frame, from where we are.
     fn file(&self, frame: &Frame) -> Option<String> {
         let file = frame.file.as_deref()?;
-        let here = self.here.as_deref().and_then(|here| here.to_str());
-        let inside = here.and_then(|here| file.strip_prefix(here)?.strip_prefix('/'));
-        Some(inside.unwrap_or(file).to_owned())
+        Some(seen_from(self.here.as_deref(), file))
     }
 
     fn line(&self, frame: &Frame) -> Option<String> {

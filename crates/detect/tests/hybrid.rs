@@ -1,6 +1,7 @@
 //! `hybrid` against the formula over all pairs, its figures, channels and marks.
 
 mod oracle;
+mod reported;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,8 +10,7 @@ use deadheat_trace::{EventIndex, LockId, Op, Pc, Steps, Tables, ThreadId, Trace,
 use oracle::order::{Before, Rules, conflicts, held_at, touched};
 use oracle::random::{Shape, traces_of_parts};
 use proptest::prelude::*;
-
-type Pairs = BTreeSet<(usize, usize)>;
+use reported::{Pairs, pairs};
 
 fn run(options: HybridOptions, trace: &Trace) -> (Hybrid, Races) {
     let mut hybrid = Hybrid::new(options);
@@ -19,19 +19,6 @@ fn run(options: HybridOptions, trace: &Trace) -> (Hybrid, Races) {
         hybrid.step(EventIndex(index as u64), step, &trace.tables, &mut races);
     }
     (hybrid, races)
-}
-
-fn pairs(races: &Races) -> Pairs {
-    let found = races.found().iter();
-    let position = |index: EventIndex| index.0 as usize;
-    found
-        .map(|found| {
-            (
-                position(found.race.first.index),
-                position(found.race.second.index),
-            )
-        })
-        .collect()
 }
 
 /// Whether some lock keeps two steps apart.

@@ -65,7 +65,10 @@ impl Names {
     fn shown(&self, frames: &[deadheat_code::Frame], module: Option<String>) -> Vec<Frame> {
         let frame = |frame: &deadheat_code::Frame| Frame {
             function: frame.function.as_deref().map(str::to_owned),
-            file: frame.file.as_deref().map(|file| self.seen_from_here(file)),
+            file: frame
+                .file
+                .as_deref()
+                .map(|file| seen_from(self.here.as_deref(), file)),
             line: frame.line,
             column: frame.column,
             module: module.clone(),
@@ -74,13 +77,6 @@ impl Names {
         };
         let theirs = frames.iter().filter(|frame| !is_scaffold(frame));
         theirs.map(frame).collect()
-    }
-
-    /// A path as seen from the current folder.
-    fn seen_from_here(&self, file: &str) -> String {
-        let here = self.here.as_deref().and_then(|here| here.to_str());
-        let inside = here.and_then(|here| file.strip_prefix(here)?.strip_prefix('/'));
-        inside.unwrap_or(file).to_owned()
     }
 
     /// The variable at an address: its name with the part of it, its own name, how far in, and where
@@ -92,7 +88,8 @@ impl Names {
             shown: format!("{}{}", found.name, found.part),
             name: found.name,
             offset: found.offset,
-            declared: declared.map(|(file, line)| format!("{}:{line}", self.seen_from_here(&file))),
+            declared: declared
+                .map(|(file, line)| format!("{}:{line}", seen_from(self.here.as_deref(), &file))),
         })
     }
 
@@ -112,6 +109,13 @@ impl Names {
 fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
+}
+
+/// A source file's path, as seen from a folder.
+pub fn seen_from(here: Option<&Path>, file: &str) -> String {
+    let here = here.and_then(|here| here.to_str());
+    let inside = here.and_then(|here| file.strip_prefix(here)?.strip_prefix('/'));
+    inside.unwrap_or(file).to_owned()
 }
 
 /// A global variable that an address lies in.

@@ -48,18 +48,7 @@ fn race(trace: &Trace) -> Finding {
 }
 
 fn plain(finding: &Finding) -> String {
-    let styled = text::finding(finding);
-    let mut plain = String::new();
-    let mut inside = false;
-    for char in styled.chars() {
-        match char {
-            '\u{1b}' => inside = true,
-            'm' if inside => inside = false,
-            _ if inside => {}
-            _ => plain.push(char),
-        }
-    }
-    plain
+    anstream::adapter::strip_str(&text::finding(finding)).to_string()
 }
 
 #[test]
