@@ -3,6 +3,7 @@
 //! Whoever did it sends, everybody who finds it done receives.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_wire::{Op, Order};
 
@@ -13,6 +14,7 @@ use crate::record::event::{self, Sync};
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit};
 use crate::threads;
+use crate::watch;
 
 trampoline! {
     "pthread_once" => once;
@@ -50,6 +52,30 @@ pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -
     result
 }
 
+/// The control words whose routine is running, or was left by an exception.
+static ATTEMPTS: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+
+/// A routine starts. If it was left by an exception before, in some thread, what that thread did in it
+/// is past, but nobody could say so when it was left: when watching, all that was done so far is taken
+/// as past, which can only hide races.
+fn attempt(control: usize) -> Option<&'static AtomicUsize> {
+    if mode() != Mode::Watch {
+        return None;
+    }
+    if let Some(before) = ATTEMPTS
+        .iter()
+        .find(|place| place.load(Ordering::Acquire) == control)
+    {
+        watch::take_all_as_past();
+        return Some(before);
+    }
+    let free = |place: &&AtomicUsize| {
+        let taken = place.compare_exchange(0, control, Ordering::AcqRel, Ordering::Relaxed);
+        taken.is_ok()
+    };
+    ATTEMPTS.iter().find(free)
+}
+
 /// Runs the program's routine, then says that it is done. Called by glibc in the thread that
 /// was first.
 extern "C" fn run_once() {
@@ -57,7 +83,11 @@ extern "C" fn run_once() {
     unsafe {
         let [routine, control] = (*local()).once;
         let routine: extern "C" fn() = core::mem::transmute(routine);
+        let place = attempt(control);
         routine();
+        if let Some(place) = place {
+            place.store(0, Ordering::Relaxed);
+        }
         event::sync(Op::Send, control, control);
         serial::wake(control, usize::MAX);
     }

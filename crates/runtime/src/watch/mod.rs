@@ -242,6 +242,15 @@ pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
     }
 }
 
+/// The running thread takes all that was done so far as past.
+pub fn take_all_as_past() {
+    let _inside = Inside::enter();
+    if let Some(watcher) = mine() {
+        watcher.settle();
+        watcher.know_all();
+    }
+}
+
 /// Where the instrumented function is that the running thread has entered last.
 fn entered() -> usize {
     // SAFETY: the running thread's own state; a watched thread has its frames.

@@ -111,12 +111,17 @@ impl Watcher {
         }
     }
 
-    /// In a forked process: all that other threads did is past.
-    pub fn alone(&mut self, thread: u32) {
-        self.thread = thread;
+    /// All that threads did so far is past.
+    pub fn know_all(&mut self) {
         for slot in 1..clock::used() {
             self.clock[slot] = slots::time(slot);
         }
+    }
+
+    /// In a forked process: all that other threads did is past.
+    pub fn alone(&mut self, thread: u32) {
+        self.thread = thread;
+        self.know_all();
         if !self.blind {
             slots::keep_only(self.slot, thread);
         }
