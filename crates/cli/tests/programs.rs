@@ -264,11 +264,6 @@ impl Case {
 
     /// What happens-before finds in the trace is marked in the program's text.
     fn predicts(&self, here: &Sandbox, name: &str) -> Result<(), String> {
-        // A gap that is known: a recording does not say that an exception left a once routine, so what
-        // the next attempt does looks unordered. (Watching knows.)
-        if self.oracle.path.ends_with("call_once_throws.cpp") {
-            return Ok(());
-        }
         let mut predict = here.deadheat(["predict", name, "--method", "hb", "--format", "json"]);
         let output = predict.output().map_err(|error| error.to_string())?;
         if !matches!(output.status.code(), Some(0 | 66)) {

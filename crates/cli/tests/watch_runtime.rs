@@ -268,6 +268,49 @@ fn a_relaxed_flag_orders_nothing() {
 }
 
 #[test]
+fn whoever_drops_the_last_reference_frees() {
+    // A thread that is interrupted within its atomic access must not look late for it.
+    let source = format!(
+        "{HEAD}
+        #include <sched.h>
+        #include <stdatomic.h>
+        #include <sys/time.h>
+        enum {{ OBJECTS = 200000, THREADS = 4 }};
+        struct object {{ atomic_int references; int payload; }};
+        static struct object *objects[OBJECTS];
+        static void give_way(int number) {{ (void)number; sched_yield(); }}
+        static void *drop_all(void *arg) {{
+            for (int i = 0; i < OBJECTS; i++) {{
+                atomic_int *references = &objects[i]->references;
+                if (atomic_fetch_sub_explicit(references, 1, memory_order_acq_rel) == 1)
+                    free(objects[i]);
+            }}
+            return arg;
+        }}
+        int main(void) {{
+            for (int i = 0; i < OBJECTS; i++) {{
+                objects[i] = malloc(sizeof *objects[i]);
+                atomic_init(&objects[i]->references, THREADS);
+                objects[i]->payload = i;
+            }}
+            struct sigaction action = {{.sa_handler = give_way, .sa_flags = SA_RESTART}};
+            sigaction(SIGALRM, &action, 0);
+            struct itimerval often = {{{{0, 50}}, {{0, 50}}}};
+            setitimer(ITIMER_REAL, &often, 0);
+            pthread_t threads[THREADS];
+            for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], 0, drop_all, 0);
+            /* The signals are for the others. */
+            sigset_t alarm;
+            sigemptyset(&alarm);
+            sigaddset(&alarm, SIGALRM);
+            pthread_sigmask(SIG_BLOCK, &alarm, 0);
+            for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);
+        }}"
+    );
+    each(&source, "", |run| run.is_clean());
+}
+
+#[test]
 fn a_stack_that_is_used_again_is_another_thread_s() {
     let source = format!(
         "{HEAD}

@@ -9,6 +9,7 @@ use core::arch::{asm, global_asm};
 
 use deadheat_wire::word::WRITE1;
 
+use crate::intercept::Attempt;
 use crate::record::Cursor;
 use crate::threads::{FILTER_ENTRIES, Thread};
 use crate::watch::Watcher;
@@ -62,8 +63,8 @@ pub struct Local {
     pub interrupted_watcher: *mut Watcher,
     /// The condition and lock of a wait in the C library, to notice that it was cancelled.
     pub cancelled_wait: [usize; 2],
-    /// The routine and control word of the `pthread_once` that is running.
-    pub once: [usize; 2],
+    /// The `pthread_once` that the thread is in.
+    pub once: *const Attempt,
     /// How many backtraces are being made; what is copied for them is not recorded.
     pub backtraces: u32,
 }

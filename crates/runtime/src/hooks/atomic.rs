@@ -65,9 +65,9 @@ fn perform(addr: usize, size: usize, order: i32, operation: impl FnOnce() -> Don
             lock.lock();
             let done = operation();
             let record = record(done.op);
-            watch::atomic(done.op, addr, record.order);
+            let racing = watch::atomic(&record, size);
             lock.unlock();
-            watch::after_atomic(done.op, addr, size, pc);
+            watch::report_atomic(racing);
             // SAFETY: the thread's own state, which `visible` has found attached.
             unsafe { event::next_segment(local()) };
             done

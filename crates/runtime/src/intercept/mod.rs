@@ -46,6 +46,7 @@ mod string;
 pub mod thread;
 mod unwind;
 
+pub use once::Attempt;
 pub use real::resolve;
 
 use core::ffi::c_int;

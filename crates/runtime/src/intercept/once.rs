@@ -3,7 +3,7 @@
 //! Whoever did it sends, everybody who finds it done receives.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_wire::{Op, Order};
 
@@ -14,7 +14,6 @@ use crate::record::event::{self, Sync};
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit};
 use crate::threads;
-use crate::watch;
 
 trampoline! {
     "pthread_once" => once;
@@ -39,58 +38,110 @@ pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -
             serial::wait(control, Limit::None);
         }
     }
-    // SAFETY: the thread's own state; a routine may use `pthread_once` itself, so the outer
-    // call's is put back.
+    // SAFETY: the thread's own state. The attempt is known as long as this call: whoever leaves it by an
+    // exception passes [`passed`] first. A routine may use `pthread_once` itself, so the outer attempt is put back.
     let result = unsafe {
-        let outer = (*local()).once;
-        (*local()).once = [routine as usize, control];
+        let attempt = Attempt {
+            routine,
+            control,
+            outer: (*local()).once,
+        };
+        (*local()).once = &raw const attempt;
         let result = real::pthread_once(control, run_once);
-        (*local()).once = outer;
+        (*local()).once = attempt.outer;
         result
     };
     Sync::new(Op::Receive, control, pc).record();
     result
 }
 
-/// The control words whose routine is running, or was left by an exception.
-static ATTEMPTS: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
-
-/// A routine starts. If it was left by an exception before, in some thread, what that thread did in it
-/// is past, but nobody could say so when it was left: when watching, all that was done so far is taken
-/// as past, which can only hide races.
-fn attempt(control: usize) -> Option<&'static AtomicUsize> {
-    if mode() != Mode::Watch {
-        return None;
-    }
-    if let Some(before) = ATTEMPTS
-        .iter()
-        .find(|place| place.load(Ordering::Acquire) == control)
-    {
-        watch::take_all_as_past();
-        return Some(before);
-    }
-    let free = |place: &&AtomicUsize| {
-        let taken = place.compare_exchange(0, control, Ordering::AcqRel, Ordering::Relaxed);
-        taken.is_ok()
-    };
-    ATTEMPTS.iter().find(free)
+/// A call of `pthread_once` that a thread is in.
+pub struct Attempt {
+    routine: extern "C" fn(),
+    control: usize,
+    /// The one that it is in because of this one's routine.
+    outer: *const Attempt,
 }
 
-/// Runs the program's routine, then says that it is done. Called by glibc in the thread that
-/// was first.
-extern "C" fn run_once() {
-    // SAFETY: `once` has put both there, in this thread.
-    unsafe {
-        let [routine, control] = (*local()).once;
-        let routine: extern "C" fn() = core::mem::transmute(routine);
-        let place = attempt(control);
-        routine();
-        if let Some(place) = place {
-            place.store(0, Ordering::Relaxed);
-        }
-        event::sync(Op::Send, control, control);
-        serial::wake(control, usize::MAX);
+/// Some attempt was given up: the next one may have something to learn.
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
+
+/// What an attempt does that an exception ends is before the next attempt. Not a word is spent on it in
+/// the programs, nearly all, where that never happens.
+fn give_up(object: usize, pc: usize) {
+    GIVEN_UP.store(true, Ordering::Release);
+    event::sync(Op::Send, object, pc);
+}
+
+fn try_again(object: usize, pc: usize) {
+    if GIVEN_UP.load(Ordering::Acquire) {
+        event::sync(Op::Receive, object, pc);
     }
+}
+
+// Called by glibc in the thread that is first. An exception passes through it, so it is written out:
+// no Rust function may be left that way, and the unwinder tells `passed` when it gets here.
+core::arch::global_asm!(
+    ".pushsection .text.deadheat_run_once,\"ax\",@progbits",
+    ".type deadheat_run_once,@function",
+    "deadheat_run_once:",
+    ".cfi_startproc",
+    // The personality's address: four bytes, relative to where they stand.
+    ".cfi_personality 0x1b, {passed}",
+    "sub rsp, 8",
+    ".cfi_def_cfa_offset 16",
+    "call {begin}",
+    "call rax",
+    "call {end}",
+    "add rsp, 8",
+    ".cfi_def_cfa_offset 8",
+    "ret",
+    ".cfi_endproc",
+    ".size deadheat_run_once, . - deadheat_run_once",
+    ".popsection",
+    passed = sym passed,
+    begin = sym begin_once,
+    end = sym end_once,
+);
+unsafe extern "C" {
+    #[link_name = "deadheat_run_once"]
+    safe fn run_once();
+}
+
+/// The routine to run.
+extern "C" fn begin_once() -> extern "C" fn() {
+    // SAFETY: `once` of this thread has put it there and waits.
+    let attempt = unsafe { &*(*local()).once };
+    try_again(attempt.control, attempt.control);
+    attempt.routine
+}
+
+/// The routine is done.
+extern "C" fn end_once() {
+    // SAFETY: as in `begin_once`; inner attempts have been put away, also those that were given up.
+    let control = unsafe { (*(*local()).once).control };
+    event::sync(Op::Send, control, control);
+    serial::wake(control, usize::MAX);
+}
+
+/// The unwinder's second time around: it leaves frames now.
+const LEAVES: c_int = 2;
+/// There is nothing to do here but to go on.
+const GO_ON: c_int = 8;
+
+/// What the unwinder calls when an exception passes `run_once`: the attempt is given up. (A thread
+/// that is cancelled passes it too.)
+extern "C" fn passed(_version: c_int, actions: c_int) -> c_int {
+    if actions & LEAVES != 0 {
+        // SAFETY: as in `begin_once`; the unwinder has not left the frame of `once` yet.
+        unsafe {
+            let attempt = &*(*local()).once;
+            (*local()).once = attempt.outer;
+            give_up(attempt.control, attempt.control);
+            serial::wake(attempt.control, usize::MAX);
+        }
+    }
+    GO_ON
 }
 
 unsafe extern "C" fn guard_acquire(guard: usize) -> c_int {
@@ -98,8 +149,9 @@ unsafe extern "C" fn guard_acquire(guard: usize) -> c_int {
     // A wait for another thread's initialisation goes through `syscall`, which is ours too.
     // SAFETY: see `once`.
     let first = unsafe { real::__cxa_guard_acquire(guard) };
-    if first == 0 {
-        event::sync(Op::Receive, guard, pc);
+    match first {
+        0 => event::sync(Op::Receive, guard, pc),
+        _ => try_again(guard, pc),
     }
     first
 }
@@ -124,6 +176,7 @@ unsafe extern "C" fn guard_release(guard: usize) -> usize {
 }
 
 unsafe extern "C" fn guard_abort(guard: usize) -> usize {
+    give_up(guard, caller());
     // SAFETY: see `once`.
     unsafe { real::__cxa_guard_abort(guard) }
 }

@@ -37,9 +37,9 @@ mod watcher;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_wire::{Op, Order};
+use deadheat_wire::Op;
 
-pub use watcher::{Watcher, access};
+pub use watcher::{Racing, Watcher, access};
 
 use crate::local::{Inside, Local, local};
 use crate::record::event::Sync;
@@ -188,7 +188,9 @@ fn touch(watcher: &mut Watcher, object: usize, pc: usize) {
     }
     let context = context_at(watcher, pc);
     watcher.settle();
-    watcher.access_range(object, 1, false, true, context);
+    if let Some(racing) = watcher.access_atomic(object, 1, false, context) {
+        watcher.found(racing);
+    }
 }
 
 /// The running thread goes to sleep in the C library. If it wakes up in code of the program, and
@@ -215,39 +217,29 @@ pub fn before_atomic() {
     }
 }
 
-/// An atomic access has been done; called in one step with it.
-pub fn atomic(op: Op, addr: usize, order: Order) {
-    if let Some(watcher) = mine()
-        && !watcher.simple
-    {
-        match op {
-            Op::Fence => order::sync(
-                watcher,
-                &Sync {
-                    order,
-                    ..Sync::new(Op::Fence, 0, 0)
-                },
-            ),
-            op => order::atomic(watcher, op, addr, order),
-        }
+/// An atomic access has been done; called in one step with it. It orders, and others can race with it:
+/// both before anybody sees what it released, as whoever does may free the memory. Answers the first race.
+pub fn atomic(access: &Sync, size: usize) -> Option<Racing> {
+    let watcher = mine()?;
+    if watcher.simple {
+        return None;
     }
+    if access.op == Op::Fence {
+        order::sync(watcher, access);
+        return None;
+    }
+    order::atomic(watcher, access.op, access.object, access.order);
+    if watcher.by_word {
+        return None;
+    }
+    let context = context_at(watcher, access.pc);
+    watcher.access_atomic(access.object, size, access.op.writes(), context)
 }
 
-/// The same access, as one that others can race with; called after that step.
-pub fn after_atomic(op: Op, addr: usize, size: usize, pc: usize) {
-    let Some(watcher) = mine() else { return };
-    if op != Op::Fence && !watcher.by_word {
-        let context = context_at(watcher, pc);
-        watcher.access_range(addr, size, op.writes(), true, context);
-    }
-}
-
-/// The running thread takes all that was done so far as past.
-pub fn take_all_as_past() {
-    let _inside = Inside::enter();
-    if let Some(watcher) = mine() {
-        watcher.settle();
-        watcher.know_all();
+/// Reports a race of an atomic access; called after that step.
+pub fn report_atomic(racing: Option<Racing>) {
+    if let (Some(watcher), Some(racing)) = (mine(), racing) {
+        watcher.found(racing);
     }
 }
 
@@ -269,7 +261,7 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
         }
         let context = context_at(watcher, pc);
         watcher.settle();
-        watcher.access_range(addr, length, write, false, context);
+        watcher.access_range(addr, length, write, context);
         if length >= LARGE {
             memory_limit::grown(length);
         }
@@ -319,7 +311,7 @@ fn freed(watcher: &mut Watcher, start: usize, pc: usize) {
     let mut part = |from: usize, bytes: usize| {
         forget_objects(from, bytes);
         if judged {
-            watcher.access_range(from, bytes, true, false, context);
+            watcher.access_range(from, bytes, true, context);
         }
     };
     if block.bytes <= WHOLE {

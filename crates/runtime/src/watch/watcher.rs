@@ -18,6 +18,14 @@ const SMALL_FILTER: usize = 1024;
 /// Where a segment's number begins.
 const SEGMENT_SHIFT: u32 = ADDR_BITS;
 
+/// An access that races with an earlier one to the same eight bytes.
+pub struct Racing {
+    addr: usize,
+    size: usize,
+    old: Cell,
+    new: Cell,
+}
+
 /// A thread that is watched. Zeroed, it is one that is not.
 pub struct Watcher {
     /// Slot and time, as cells have them.
@@ -173,13 +181,15 @@ impl Watcher {
     }
 
     /// The part of an access that lies in eight bytes.
-    fn enter(&mut self, addr: usize, new: Cell, size: usize) {
+    fn enter(&mut self, addr: usize, new: Cell, size: usize) -> Option<Racing> {
         // SAFETY: every address of the program has cells.
-        let racing =
-            unsafe { shadow::enter(shadow::cells(addr), new, &self.clock, &mut self.luck) };
-        if let Some(old) = racing {
-            self.found(addr, size, old, new);
-        }
+        let old = unsafe { shadow::enter(shadow::cells(addr), new, &self.clock, &mut self.luck) };
+        old.map(|old| Racing {
+            addr,
+            size,
+            old,
+            new,
+        })
     }
 
     /// The same for a plain access, if the processor can look at all cells at once.
@@ -193,13 +203,25 @@ impl Watcher {
         // SAFETY: every address of the program has cells; as the caller says.
         let racing = unsafe { shadow::enter_at_once::<IS_WRITE>(cells, new, clock, luck) };
         if let Some(old) = racing {
-            self.found(addr, size, old, new);
+            self.found(Racing {
+                addr,
+                size,
+                old,
+                new,
+            });
         }
     }
 
+    /// A race was found.
     #[cold]
     #[inline(never)]
-    fn found(&mut self, addr: usize, size: usize, old: Cell, new: Cell) {
+    pub fn found(&mut self, racing: Racing) {
+        let Racing {
+            addr,
+            size,
+            old,
+            new,
+        } = racing;
         if !self.blind {
             report::race(self.thread, addr, size, old, new);
         }
@@ -299,31 +321,44 @@ impl Watcher {
         }
     }
 
-    /// Checks and enters an access to any number of bytes, in the epoch that [`Watcher::settle`]
-    /// has left.
+    /// Checks and enters a plain access to any number of bytes, in the epoch that
+    /// [`Watcher::settle`] has left.
     #[inline(never)]
-    pub fn access_range(
-        &mut self,
-        addr: usize,
-        size: usize,
-        write: bool,
-        atomic: bool,
-        context: u32,
-    ) {
+    pub fn access_range(&mut self, addr: usize, size: usize, write: bool, context: u32) {
         self.checked += 1;
         // SAFETY: the processor can, as `wide` says.
         unsafe {
-            match (self.wide && !atomic, write) {
+            match (self.wide, write) {
                 (true, false) => self.range_at_once::<false>(addr, size, context),
                 (true, true) => self.range_at_once::<true>(addr, size, context),
                 (false, _) => {
                     for (at, bytes, mask) in words(addr, size) {
-                        let new = Cell::new(self.epoch, mask, write, atomic, context);
-                        self.enter(at, new, bytes);
+                        let new = Cell::new(self.epoch, mask, write, false, context);
+                        if let Some(racing) = self.enter(at, new, bytes) {
+                            self.found(racing);
+                        }
                     }
                 }
             }
         }
+    }
+
+    /// The same for an atomic access. The first race is not reported, but the answer.
+    pub fn access_atomic(
+        &mut self,
+        addr: usize,
+        size: usize,
+        write: bool,
+        context: u32,
+    ) -> Option<Racing> {
+        self.checked += 1;
+        let mut racing = None;
+        for (at, bytes, mask) in words(addr, size) {
+            let new = Cell::new(self.epoch, mask, write, true, context);
+            let found = self.enter(at, new, bytes);
+            racing = racing.or(found);
+        }
+        racing
     }
 
     /// # Safety
@@ -391,12 +426,16 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
         }
         let offset = addr & 7;
         if offset + size > 8 {
-            return watcher.access_range(addr, size, write, false, context);
+            return watcher.access_range(addr, size, write, context);
         }
         let mask = (((1u32 << size) - 1) << offset) as u8;
         let new = Cell::new(watcher.epoch, mask, write, false, context);
         match (watcher.wide, write) {
-            (false, _) => watcher.enter(addr, new, size),
+            (false, _) => {
+                if let Some(racing) = watcher.enter(addr, new, size) {
+                    watcher.found(racing);
+                }
+            }
             (true, false) => watcher.enter_at_once::<false>(addr, new, size),
             (true, true) => watcher.enter_at_once::<true>(addr, new, size),
         }
