@@ -1,0 +1,1 @@
+//! The order solver: is there an order of events that keeps to these rules?

@@ -1,0 +1,44 @@
+//! What one recorded run proves about other runs of the same program: the maximal causal model of
+//! Huang, Meredith and Rosu (PLDI 2014), with schedules as proof.
+//!
+//! The question is always the same: can this *cut* be reached? A cut is a set of events of different threads
+//! that are all next at once ([`Cut`]); a race is a cut of two conflicting accesses, a deadlock one of lock
+//! requests that hold each other up. The answer "yes" is a [`Schedule`]: the events of a part of each
+//! thread, in an order that every program which can do what was recorded can also follow, up to the cut.
+//!
+//! # The rules
+//!
+//! A schedule takes from each thread a prefix of its events in the window. It is feasible if, executed from
+//! the window's [`Border`] one event after the other:
+//!
+//! | rule | asks |
+//! |---|---|
+//! | program order | each thread's events come in their order, without gaps |
+//! | threads | a thread's first event comes after its `Fork`, a `Join` after the last event of the thread joined, where the window has both |
+//! | locks | an `Acquire` finds the lock free (or the thread's own), a `ReadAcquire` finds it not held for writing by another; releases are the holder's. Re-entrant locks count |
+//! | conditions | a `Wake` comes after a `Notify` that no other `Wake` used, or after a `NotifyAll`, of its condition, that came after its own `Wait`. (If its `Wait` lies before the window and the window has no notification before it, it is free) |
+//! | semaphores | a `Take` needs a `Post` before it that no other used, or one of what the semaphore held at the border: as little as the observed order needs |
+//! | barriers | a `BarrierExit` comes after all `BarrierEnter`s of its round; an `BarrierEnter` after all those of the round before. Rounds are those observed |
+//! | channels | a `Receive` comes after all `Send`s to its object that were observed before it |
+//! | futexes | a `FutexWoken` comes after some `FutexWake` between its `FutexWait` and it, if one was observed there |
+//! | lives | what uses a synchronisation object or a heap block comes after the `Init` or `Alloc` and before the `Destroy` or `Free` of that life. Memory of different lives is different memory |
+//! | gaps | all events observed before a `Lost` come before it and its followers, of all threads |
+//! | values | every read that somebody *needs* sees what it saw |
+//!
+//! **Values.** Each byte has a content: that of the last write to it (or of the border). A write of a thread
+//! all of whose reads so far saw what they saw in the recording writes what it wrote there; any other write
+//! leaves an unknown content that equals nothing. A read *sees what it saw* if all its bytes have the
+//! content that it had: the same value where values are known, else that of the same write. What a read needs
+//! to be the same for is in [`Window::needed_by`]: the first event of its thread that would perhaps not be
+//! there, or be another, if it had seen something else. That event can neither be executed nor be next
+//! in the cut unless the read saw what it saw. An `ExternalWrite` (by code that nobody saw) writes what it wrote
+//! only if, besides, all events of other threads observed between the last access to those bytes before it and itself have
+//! been executed, seeing what they saw; unless only its own thread accesses these bytes in the window.
+//!
+//! Atomic accesses are single events; their reads are needed by themselves, as whether a
+//! compare-and-swap writes depends on what it sees. Fences order nothing here: the model is sequential
+//! consistency, and what races in it races in C, C++ and Rust.
+
+mod window;
+
+pub use window::{Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};
