@@ -39,6 +39,17 @@
 //! compare-and-swap writes depends on what it sees. Fences order nothing here: the model is sequential
 //! consistency, and what races in it races in C, C++ and Rust.
 
+mod ask;
+mod closure;
+mod model;
+mod question;
+mod reduce;
+mod saturate;
+mod search;
 mod window;
 
-pub use window::{Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};
+pub use ask::{Answer, Asker, Stage};
+pub use model::Model;
+pub use reduce::Reduced;
+pub use search::Budget;
+pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};
