@@ -1,6 +1,6 @@
 //! The part of a trace about which questions are asked, and what questions and answers look like.
 
-use deadheat_trace::{EventIndex, LockId, Step, ThreadId};
+use deadheat_trace::{Addr, EventIndex, LockId, Step, ThreadId};
 use rustc_hash::FxHashMap;
 
 /// A part of a trace, with all that is known of its events. Positions are indexes into `steps`.
@@ -27,6 +27,17 @@ pub struct Border {
     pub held: Vec<Holding>,
     /// What memory held, as far as it is known: by the address divided by eight.
     pub memory: FxHashMap<u64, Content>,
+    /// The heap blocks that were alive.
+    pub blocks: Vec<Block>,
+}
+
+/// A block of heap memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its first byte.
+    pub start: Addr,
+    /// Its length.
+    pub bytes: u64,
 }
 
 /// A thread holds a lock.
