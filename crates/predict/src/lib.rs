@@ -15,14 +15,14 @@
 //! |---|---|
 //! | program order | each thread's events come in their order, without gaps |
 //! | threads | a thread's first event comes after its `Fork`, a `Join` after the last event of the thread joined, where the window has both |
-//! | locks | an `Acquire` finds the lock free (or the thread's own), a `ReadAcquire` finds it not held for writing by another; releases are the holder's. Re-entrant locks count |
-//! | conditions | a `Wake` comes after a `Notify` that no other `Wake` used, or after a `NotifyAll`, of its condition, that came after its own `Wait`. (If its `Wait` lies before the window and the window has no notification before it, it is free) |
-//! | semaphores | a `Take` needs a `Post` before it that no other used, or one of what the semaphore held at the border: as little as the observed order needs |
-//! | barriers | a `BarrierExit` comes after all `BarrierEnter`s of its round; an `BarrierEnter` after all those of the round before. Rounds are those observed |
+//! | locks | an `Acquire` finds the lock free (or the thread's own), a `ReadAcquire` finds it not held for writing by another; releases are the holder's. Re-entrant locks count. Nothing excuses an owner that has ended |
+//! | conditions | a `Wake` comes after a `Notify` that no other `Wake` used, or after a `NotifyAll`, of its condition, that came after its own `Wait`: the `Notify` must have come after it too. (If its `Wait` lies before the window and the window has no notification before it, it is free) |
+//! | semaphores | a `Take` needs a `Post` before it that no other used, or one of what the semaphore held at the border: as little as the observed order needs, whatever an `Init` says |
+//! | barriers | a `BarrierExit` comes after all `BarrierEnter`s of its round; a `BarrierEnter` after all those of the rounds before. Rounds are those observed: one is over when the first that entered in it leaves. Where they cannot be known (somebody leaves who entered before the window; the window has the barrier's count and a round another), an exit comes after all entries observed before it, an entry after all observed before the last exit before it |
 //! | channels | a `Receive` comes after all `Send`s to its object that were observed before it |
 //! | futexes | a `FutexWoken` comes after some `FutexWake` between its `FutexWait` and it, if one was observed there |
-//! | lives | what uses a synchronisation object or a heap block comes after the `Init` or `Alloc` and before the `Destroy` or `Free` of that life. Memory of different lives is different memory |
-//! | gaps | all events observed before a `Lost` come before it and its followers, of all threads |
+//! | lives | what uses a synchronisation object or a heap block comes after the `Init` or `Alloc` and before the `Destroy` or `Free` of that life. Memory of different lives is different memory, in no order; a second life of the same object comes after all events of the first. A block that is neither allocated in the window nor known at the border has one byte, that at its address |
+//! | gaps | all events observed before a `Lost` come before it and its followers, of all threads, and their reads see what they saw: what is missing depended on them |
 //! | values | every read that somebody *needs* sees what it saw |
 //!
 //! **Values.** Each byte has a content: that of the last write to it (or of the border). A write of a thread
@@ -40,8 +40,10 @@
 //! consistency, and what races in it races in C, C++ and Rust.
 
 mod ask;
+pub mod check;
 mod closure;
 mod model;
+mod needs;
 mod question;
 mod reduce;
 mod saturate;
@@ -50,6 +52,7 @@ mod window;
 
 pub use ask::{Answer, Asker, Stage};
 pub use model::Model;
+pub use needs::{Reads, needed_by};
 pub use reduce::Reduced;
 pub use search::Budget;
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

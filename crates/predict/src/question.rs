@@ -78,5 +78,10 @@ fn stuck_at(model: &Model, thread: usize) -> u32 {
     let stuck = model.tokens.consumers.iter().filter(|consumer| {
         consumer.observed == NONE && model.thread(consumer.event) == thread
     });
-    stuck.map(|consumer| model.index(consumer.event)).min().unwrap_or(NONE)
+    let stuck = stuck.map(|consumer| model.index(consumer.event)).min();
+    // What comes behind a gap depended on all that came before it, which cannot be told from what is here.
+    let chain = &model.threads.chains[thread];
+    let gap = model.hard.first_gap();
+    let behind = chain.partition_point(|event| gap.is_none_or(|gap| *event < gap));
+    stuck.unwrap_or(NONE).min(behind as u32)
 }

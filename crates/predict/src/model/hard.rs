@@ -1,5 +1,5 @@
 //! What is before what in every schedule: program order, threads, barriers, channels, beginnings of
-//! lives, gaps.
+//! lives.
 //!
 //! All of it was so in the window's own order, so edges point forward and one pass makes the
 //! clocks. An event's clock says how many events of each thread are before it; it differs from that of
@@ -22,6 +22,7 @@ pub struct HardOrder {
     row: Vec<u32>,
     rows: Vec<u32>,
     width: usize,
+    first_gap: Option<u32>,
 }
 
 impl HardOrder {
@@ -30,14 +31,22 @@ impl HardOrder {
         let mut edges = Edges::default();
         edges.of_threads(window, threads);
         edges.of_objects(window, threads);
-        edges.of_gaps(window, threads);
         edges.found.extend(lives.beginnings());
         let mut edges = edges.found;
         // Sorted by where they end. None points backward unless the trace is broken.
         edges.retain(|(from, to)| from < to && threads.of[*from as usize] != threads.of[*to as usize]);
         edges.sort_unstable_by_key(|(from, to)| (*to, *from));
         edges.dedup();
-        Self::with_clocks(edges, threads)
+        let gap = window.steps.iter().position(|step| step.event.op() == Op::Lost);
+        HardOrder {
+            first_gap: gap.map(|gap| gap as u32),
+            ..Self::with_clocks(edges, threads)
+        }
+    }
+
+    /// The first place where events are missing.
+    pub fn first_gap(&self) -> Option<u32> {
+        self.first_gap
     }
 
     fn with_clocks(edges: Vec<(u32, u32)>, threads: &Threads) -> Self {
@@ -48,6 +57,7 @@ impl HardOrder {
             by_start: edges.clone(),
             edges: Vec::new(),
             width,
+            first_gap: None,
         };
         order.by_start.sort_unstable();
         let mut last_row = vec![0; width];
@@ -193,21 +203,6 @@ impl Edges {
                     self.found.extend(round.iter().map(|enter| (*enter, position)));
                 }
                 _ => {}
-            }
-        }
-    }
-
-    fn of_gaps(&mut self, window: &Window, threads: &Threads) {
-        for (position, step) in window.steps.iter().enumerate() {
-            if step.event.op() != Op::Lost {
-                continue;
-            }
-            let position = position as u32;
-            for chain in &threads.chains {
-                let after = chain.partition_point(|event| *event <= position);
-                let before = chain.partition_point(|event| *event < position);
-                self.found.extend(before.checked_sub(1).map(|last| (chain[last], position)));
-                self.found.extend(chain.get(after).map(|first| (position, *first)));
             }
         }
     }

@@ -172,6 +172,10 @@ impl Lives {
             let life = lives.entry(step.event.target()).or_default();
             match op {
                 Op::Init => {
+                    // The object's life before is over.
+                    let last = |(_, uses): &(u32, Vec<u32>)| uses.last().map(|last| (*last, event));
+                    self.beginnings.extend(life.uses.iter().filter_map(last));
+                    self.beginnings.extend(life.begin.map(|begin| (begin, event)));
                     *life = Life {
                         begin: Some(event),
                         ..Life::default()
@@ -186,6 +190,7 @@ impl Lives {
                     }
                     self.beginnings.extend(ended.begin.map(|begin| (begin, event)));
                     self.ends.push(ended.end(event, thread));
+                    life.begin = Some(event);
                 }
                 _ => life.add(event, thread, &mut self.beginnings),
             }

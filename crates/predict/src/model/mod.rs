@@ -12,8 +12,8 @@ mod threads;
 mod tokens;
 
 pub use hard::HardOrder;
-pub use lives::{End, Lives};
-pub use locks::{Locks, Section};
+pub use lives::Lives;
+pub use locks::Locks;
 pub use memory::{Atoms, Memory, Part, Seen, needs};
 pub use threads::Threads;
 pub use tokens::{Consumer, Tokens};

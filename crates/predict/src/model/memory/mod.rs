@@ -30,7 +30,7 @@ pub struct Part {
 }
 
 /// A content that a read can see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Seen {
     /// What was there before the window.
     Initial,

@@ -1,0 +1,121 @@
+//! The end of a schedule: are the events of the cut next, and do they race or hold each other up?
+
+use deadheat_trace::Op;
+use rustc_hash::FxHashSet;
+
+use super::{Broken, Simulation, Violation};
+use crate::{Cut, Goal, Hold};
+
+impl Simulation<'_> {
+    /// Whether all events of a cut are next now, and are what it says.
+    pub fn reached(&self, cut: &Cut) -> Result<(), Violation> {
+        for &event in &cut.next {
+            self.is_next(event)
+                .map_err(|broken| self.not_next(event, broken))?;
+        }
+        // All are in the window, or would not be next.
+        let mut threads: Vec<(u32, u32)> =
+            cut.next.iter().map(|&at| (self.thread(at), at)).collect();
+        threads.sort_unstable();
+        if let Some(two) = threads.windows(2).find(|two| two[0].0 == two[1].0) {
+            let id = self.observed.window.steps[two[0].1 as usize].event.thread();
+            return Err(Violation::SameThread(two[0].1, two[1].1, id));
+        }
+        match (cut.goal, cut.next.as_slice()) {
+            (Goal::Race, &[a, b]) => self.race(a, b),
+            (Goal::Deadlock, [_, _, ..]) => self.deadlock(&cut.next),
+            _ => Err(Violation::Size(cut.next.len())),
+        }
+    }
+
+    fn not_next(&self, event: u32, broken: Broken) -> Violation {
+        Violation::NotNext {
+            steps: self.steps(),
+            event,
+            broken,
+        }
+    }
+
+    fn thread(&self, position: u32) -> u32 {
+        self.observed.threads.of[position as usize]
+    }
+
+    fn race(&self, a: u32, b: u32) -> Result<(), Violation> {
+        let none = |why| Err(Violation::NoRace(a, b, why));
+        let steps = &self.observed.window.steps;
+        let [op_a, op_b] = [a, b].map(|at| steps[at as usize].event.op());
+        let cells = &self.observed.cells;
+        if op_a == Op::ExternalWrite || op_b == Op::ExternalWrite {
+            return none("code that nobody saw is not judged");
+        }
+        for (free, other) in [(a, b), (b, a)] {
+            if let Some(&life) = cells.freed.get(&free) {
+                let mut lives = cells
+                    .of(other)
+                    .iter()
+                    .map(|&cell| cells.all[cell as usize].life);
+                return match lives.any(|its| its == life) {
+                    true => Ok(()),
+                    false => none("the block that is given back is not accessed"),
+                };
+            }
+        }
+        if !op_a.is_access() || !op_b.is_access() {
+            return none("both must be accesses, or one the release of memory");
+        }
+        if !op_a.writes() && !op_b.writes() {
+            return none("nobody writes");
+        }
+        if op_a.is_atomic() && op_b.is_atomic() {
+            return none("both are atomic");
+        }
+        let of_a: FxHashSet<u32> = cells.of(a).iter().copied().collect();
+        if !cells.of(b).iter().any(|cell| of_a.contains(cell)) {
+            return none("they have no bytes in common");
+        }
+        self.still_themselves(a, b, op_a, op_b)
+    }
+
+    /// An access that depends on what it reads must read that, unless it does not matter for the race: whether an atomic one
+    /// writes matters only against a read.
+    fn still_themselves(&self, a: u32, b: u32, op_a: Op, op_b: Op) -> Result<(), Violation> {
+        for (at, op, other) in [(a, op_a, op_b), (b, op_b, op_a)] {
+            let depends = match op.is_atomic() {
+                true => op == Op::AtomicRmw && !other.writes(),
+                false => op.reads() && self.observed.needed_by(at) == at,
+            };
+            let step = &self.observed.window.steps[at as usize];
+            if depends && !self.state.memory.same(self.observed, at, step) {
+                return Err(self.not_next(at, Broken::WouldReadElse));
+            }
+        }
+        Ok(())
+    }
+
+    fn deadlock(&self, next: &[u32]) -> Result<(), Violation> {
+        let steps = &self.observed.window.steps;
+        let in_cut = |thread| {
+            let mut events = next.iter();
+            events.any(|&at| steps[at as usize].event.thread() == thread)
+        };
+        for &event in next {
+            let step = &steps[event as usize];
+            let wanted = match step.event.op() {
+                Op::Acquire | Op::Request => Hold::Write,
+                Op::ReadAcquire | Op::ReadRequest => Hold::Read,
+                _ => return Err(Violation::NoRequest(event)),
+            };
+            if step.was_tried() {
+                return Err(Violation::NoRequest(event));
+            }
+            let object = self.observed.objects.of[event as usize];
+            let lock = step.event.lock();
+            let thread = step.event.thread();
+            let mut blockers = self.state.locks.blockers(object, thread, wanted);
+            if !blockers.any(in_cut) {
+                return Err(Violation::NotBlocked { event, lock });
+            }
+        }
+        Ok(())
+    }
+}

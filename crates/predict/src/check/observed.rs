@@ -1,0 +1,102 @@
+//! What a window tells about its events, read once: who did what, and how it hangs together.
+
+use deadheat_trace::{Op, ThreadId};
+use rustc_hash::FxHashMap;
+
+use super::cells::Cells;
+use super::lives::Objects;
+use super::tokens::Needs;
+use super::{Simulation, Violation};
+use crate::{Cut, Window};
+
+/// A window, read. Any number of schedules can be checked against it.
+pub struct Observed<'w> {
+    pub(super) window: &'w Window,
+    pub(super) threads: Threads,
+    pub(super) objects: Objects,
+    pub(super) needs: Needs,
+    pub(super) cells: Cells,
+    /// The positions of the gaps.
+    pub(super) gaps: Vec<u32>,
+}
+
+/// The threads of a window, numbered in the order of their first events.
+#[derive(Default)]
+pub(super) struct Threads {
+    numbers: FxHashMap<ThreadId, u32>,
+    /// The thread of each position.
+    pub of: Vec<u32>,
+    /// The positions of each thread.
+    pub positions: Vec<Vec<u32>>,
+    /// Which events create each thread.
+    pub forks: Vec<Vec<u32>>,
+}
+
+impl<'w> Observed<'w> {
+    /// Reads a window. (Its first 2^32 - 1 events: positions end there.)
+    pub fn new(window: &'w Window) -> Self {
+        let objects = Objects::new(window);
+        let lost = positions(window).filter(|&(_, op)| op == Op::Lost);
+        Observed {
+            window,
+            threads: Threads::new(window),
+            needs: Needs::new(window, &objects),
+            cells: Cells::new(window),
+            gaps: lost.map(|(position, _)| position).collect(),
+            objects,
+        }
+    }
+
+    /// As [`check`](super::check()), for a window that was read before.
+    pub fn check(&self, cut: &Cut, schedule: &[u32]) -> Result<(), Violation> {
+        let mut simulation = Simulation::new(self);
+        for &position in schedule {
+            simulation.run(position)?;
+        }
+        simulation.reached(cut)
+    }
+
+    /// The first event that depends on what the event at this position reads: itself if it is atomic or
+    /// the window does not say.
+    pub(super) fn needed_by(&self, position: u32) -> u32 {
+        if self.window.steps[position as usize].event.op().is_atomic() {
+            return position;
+        }
+        let said = self.window.needed_by.get(position as usize);
+        said.map_or(position, |&first| first.max(position))
+    }
+}
+
+/// All positions of a window with what is done there.
+pub(super) fn positions(window: &Window) -> impl Iterator<Item = (u32, Op)> + '_ {
+    let steps = window.steps.iter().take(u32::MAX as usize);
+    steps.zip(0..).map(|(step, at)| (at, step.event.op()))
+}
+
+impl Threads {
+    fn new(window: &Window) -> Self {
+        let mut threads = Threads::default();
+        for (position, _) in positions(window) {
+            let id = window.steps[position as usize].event.thread();
+            let number = *threads.numbers.entry(id).or_insert_with(|| {
+                threads.positions.push(Vec::new());
+                threads.positions.len() as u32 - 1
+            });
+            threads.of.push(number);
+            threads.positions[number as usize].push(position);
+        }
+        threads.forks.resize(threads.positions.len(), Vec::new());
+        for (position, _) in positions(window).filter(|&(_, op)| op == Op::Fork) {
+            let peer = window.steps[position as usize].event.peer();
+            if let Some(&number) = threads.numbers.get(&peer) {
+                threads.forks[number as usize].push(position);
+            }
+        }
+        threads
+    }
+
+    /// The number of a thread that has events.
+    pub fn number(&self, id: ThreadId) -> Option<u32> {
+        self.numbers.get(&id).copied()
+    }
+}

@@ -1,0 +1,238 @@
+//! What waits for something that others give: conditions, semaphores, barriers, channels, futexes.
+
+use std::collections::BTreeSet;
+
+use deadheat_trace::{Event, Op};
+use rustc_hash::FxHashMap;
+
+use super::barriers::Barrier;
+use super::lives::{NONE, Objects};
+use super::observed::positions;
+use super::{Broken, Observed};
+use crate::Window;
+
+/// What events wait for, as it was observed.
+#[derive(Default)]
+pub(super) struct Needs {
+    /// By position; what is not here waits for nothing (or for a semaphore).
+    waits: FxHashMap<u32, Need>,
+    /// Numbers for all `Wait`s and `FutexWait`s, by position.
+    sleeps: FxHashMap<u32, u32>,
+    /// By object: the entries of a barrier and the messages of a channel, in the order observed.
+    given: Vec<Vec<u32>>,
+    /// By object: what a semaphore held at the border.
+    posted: Vec<u32>,
+}
+
+/// What one event waits for.
+#[derive(Clone, Copy)]
+enum Need {
+    /// A call after this sleep (by number); if it began before the window, at any time.
+    Call { sleep: Option<u32> },
+    /// So many of the given, from the first.
+    Given(u32),
+}
+
+/// While the window is read.
+#[derive(Default)]
+struct Reading {
+    /// Who sleeps where, and since which position.
+    asleep: FxHashMap<(u32, u32), u32>,
+    /// By object: the last call so far.
+    called: FxHashMap<u32, u32>,
+    /// By object: what a semaphore holds beyond what it held at the border.
+    level: FxHashMap<u32, u32>,
+    barriers: FxHashMap<u32, Barrier>,
+}
+
+impl Needs {
+    pub fn new(window: &Window, objects: &Objects) -> Self {
+        let mut needs = Needs {
+            given: vec![Vec::new(); objects.all.len()],
+            posted: vec![0; objects.all.len()],
+            ..Needs::default()
+        };
+        let mut reading = Reading::default();
+        for (position, op) in positions(window) {
+            let object = objects.of[position as usize];
+            if object != NONE {
+                let step = &window.steps[position as usize];
+                let thread = step.event.thread().0;
+                needs.note(&mut reading, position, op, thread, object);
+                if matches!(op, Op::BarrierEnter | Op::BarrierExit | Op::Init) {
+                    let barrier = reading.barriers.entry(object).or_default();
+                    barrier.note(position, thread, op, step.written());
+                }
+            }
+        }
+        for barrier in reading.barriers.values() {
+            let each = barrier.needs().into_iter();
+            let given = each.map(|(position, count)| (position, Need::Given(count)));
+            needs.waits.extend(given);
+        }
+        needs
+    }
+
+    fn note(&mut self, reading: &mut Reading, position: u32, op: Op, thread: u32, object: u32) {
+        let given = &mut self.given[object as usize];
+        match op {
+            Op::Wait | Op::FutexWait => {
+                self.sleeps.insert(position, self.sleeps.len() as u32);
+                reading.asleep.insert((thread, object), position);
+            }
+            Op::Timeout => {
+                reading.asleep.remove(&(thread, object));
+            }
+            Op::Wake | Op::FutexWoken => {
+                let since = reading.asleep.remove(&(thread, object));
+                let called = reading.called.get(&object);
+                let called = called.is_some_and(|&call| since.is_none_or(|since| since < call));
+                if called || op == Op::Wake && since.is_some() {
+                    let sleep = since.and_then(|since| self.sleeps.get(&since).copied());
+                    self.waits.insert(position, Need::Call { sleep });
+                }
+            }
+            Op::Notify | Op::NotifyAll | Op::FutexWake => {
+                reading.called.insert(object, position);
+            }
+            Op::Post => *reading.level.entry(object).or_default() += 1,
+            Op::Take => match reading.level.get_mut(&object) {
+                Some(level) if *level > 0 => *level -= 1,
+                _ => self.posted[object as usize] += 1,
+            },
+            Op::BarrierEnter | Op::Send => given.push(position),
+            Op::Receive => {
+                let need = Need::Given(given.len() as u32);
+                self.waits.insert(position, need);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What has been given and not used up, while a schedule is executed.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Tokens {
+    objects: Vec<Token>,
+    /// By the number of a sleep: how many calls its object had seen when it began.
+    asleep: Vec<u32>,
+}
+
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Token {
+    /// How many calls came: of a condition or futex.
+    calls: u32,
+    /// Those calls that wake one, and have not.
+    unused: BTreeSet<u32>,
+    /// How many calls had come when the last came that wakes all.
+    all: u32,
+    /// What a semaphore holds.
+    posted: u32,
+    /// How many of what is given were given, without one missing before.
+    given: u32,
+}
+
+impl Tokens {
+    /// As at the border.
+    pub fn new(observed: &Observed<'_>) -> Self {
+        let posted = observed.needs.posted.iter();
+        let each = posted.map(|&posted| Token {
+            posted,
+            ..Token::default()
+        });
+        Tokens {
+            objects: each.collect(),
+            asleep: vec![0; observed.needs.sleeps.len()],
+        }
+    }
+
+    /// Whether what an event waits for is there.
+    pub fn can(
+        &self,
+        observed: &Observed<'_>,
+        event: &Event,
+        position: u32,
+        object: u32,
+    ) -> Result<(), Broken> {
+        let token = &self.objects[object as usize];
+        if event.op() == Op::Take {
+            return match token.posted {
+                0 => Err(Broken::NothingPosted(event.sync())),
+                _ => Ok(()),
+            };
+        }
+        match observed.needs.waits.get(&position) {
+            None => Ok(()),
+            Some(&Need::Call { sleep }) => {
+                let since = self.since(sleep);
+                if token.all > since || token.unused.range(since..).next().is_some() {
+                    return Ok(());
+                }
+                Err(match event.op() {
+                    Op::Wake => Broken::NotNotified(event.sync()),
+                    _ => Broken::NotWoken(event.sync()),
+                })
+            }
+            Some(&Need::Given(count)) if token.given >= count => Ok(()),
+            Some(Need::Given(_)) => {
+                let missing = observed.needs.given[object as usize][token.given as usize];
+                Err(match event.op() {
+                    Op::Receive => Broken::NotSent(missing),
+                    _ => Broken::NotEntered(missing),
+                })
+            }
+        }
+    }
+
+    /// Executes an event; `executed` says whether one has been, this one included.
+    pub fn run(
+        &mut self,
+        observed: &Observed<'_>,
+        event: &Event,
+        position: u32,
+        object: u32,
+        executed: impl Fn(u32) -> bool,
+    ) {
+        let token = &mut self.objects[object as usize];
+        match event.op() {
+            Op::Wait | Op::FutexWait => {
+                if let Some(&sleep) = observed.needs.sleeps.get(&position) {
+                    self.asleep[sleep as usize] = token.calls;
+                }
+            }
+            Op::Notify => {
+                token.unused.insert(token.calls);
+                token.calls += 1;
+            }
+            // A futex is told how many to wake; some were, which ones is not known.
+            Op::NotifyAll | Op::FutexWake => {
+                token.calls += 1;
+                token.all = token.calls;
+            }
+            Op::Wake => {
+                if let Some(&Need::Call { sleep }) = observed.needs.waits.get(&position) {
+                    let since = self.since(sleep);
+                    let token = &mut self.objects[object as usize];
+                    // The oldest: those who began to sleep later cannot use it.
+                    if token.all <= since
+                        && let Some(&oldest) = token.unused.range(since..).next()
+                    {
+                        token.unused.remove(&oldest);
+                    }
+                }
+            }
+            Op::Post => token.posted = token.posted.saturating_add(1),
+            Op::Take => token.posted = token.posted.saturating_sub(1),
+            Op::BarrierEnter | Op::Send => {
+                let given = &observed.needs.given[object as usize];
+                let more = given[token.given as usize..].iter();
+                token.given += more.take_while(|&&at| executed(at)).count() as u32;
+            }
+            _ => {}
+        }
+    }
+
+    fn since(&self, sleep: Option<u32>) -> u32 {
+        sleep.map_or(0, |sleep| self.asleep[sleep as usize])
+    }
+}
