@@ -40,8 +40,10 @@
 //! consistency, and what races in it races in C, C++ and Rust.
 
 mod ask;
+mod candidates;
 pub mod check;
 mod closure;
+mod deadlocks;
 mod model;
 mod needs;
 mod question;
@@ -51,6 +53,8 @@ mod search;
 mod window;
 
 pub use ask::{Answer, Asker, Stage};
+pub use candidates::{Candidates, Places, candidates};
+pub use deadlocks::{Cycles, cycles};
 pub use model::Model;
 pub use needs::{Reads, needed_by};
 pub use reduce::Reduced;

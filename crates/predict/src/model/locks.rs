@@ -40,6 +40,7 @@ pub struct Locks {
     pub of_lock: Vec<Vec<(u32, Vec<u32>)>>,
     /// What the locks are called in the trace.
     pub ids: Vec<LockId>,
+    numbers: FxHashMap<LockId, u32>,
     /// The section that an event begins, or ends.
     of_event: FxHashMap<u32, u32>,
     /// Which set of sections is open behind each event.
@@ -63,12 +64,12 @@ impl Locks {
             sections: Vec::new(),
             of_lock: Vec::new(),
             ids: Vec::new(),
+            numbers: FxHashMap::default(),
             of_event: FxHashMap::default(),
             open_behind: Vec::with_capacity(window.steps.len()),
             open_at_border: vec![0; threads.count()],
             sets: vec![SmallVec::new()],
         };
-        let mut numbers = FxHashMap::default();
         let mut held: Vec<Vec<Held>> = Vec::new();
         held.resize_with(threads.count(), Vec::new);
         let mut open = vec![0; threads.count()];
@@ -76,7 +77,7 @@ impl Locks {
             // Who does nothing in the window holds what it holds: a thread of its own.
             let thread = threads.find(holding.thread);
             let number = thread.map_or(NONE, |thread| thread as u32);
-            let lock = locks.number(holding.lock, &mut numbers);
+            let lock = locks.number(holding.lock);
             let section = locks.begin(number, lock, holding.hold, NONE);
             if let Some(thread) = thread {
                 held[thread].push(Held {
@@ -99,7 +100,7 @@ impl Locks {
                     continue;
                 }
             };
-            let lock = locks.number(step.event.lock(), &mut numbers);
+            let lock = locks.number(step.event.lock());
             let mine = held[thread].iter().position(|held| held.lock == lock);
             if matches!(op, Op::Acquire | Op::ReadAcquire) {
                 match mine {
@@ -128,12 +129,17 @@ impl Locks {
         locks
     }
 
-    fn number(&mut self, id: LockId, numbers: &mut FxHashMap<LockId, u32>) -> u32 {
-        *numbers.entry(id).or_insert_with(|| {
+    fn number(&mut self, id: LockId) -> u32 {
+        *self.numbers.entry(id).or_insert_with(|| {
             self.ids.push(id);
             self.of_lock.push(Vec::new());
             self.ids.len() as u32 - 1
         })
+    }
+
+    /// The number of a lock that is used in the window.
+    pub fn number_of(&self, id: LockId) -> Option<u32> {
+        self.numbers.get(&id).copied()
     }
 
     fn begin(&mut self, thread: u32, lock: u32, hold: Hold, acquire: u32) -> u32 {

@@ -1,0 +1,72 @@
+//! The predictor against brute force: the same cuts, each with a schedule that the checker accepts.
+
+mod oracle;
+
+use deadheat_predict::check::check;
+use deadheat_predict::{Answer, Asker, Budget, Cut, Goal, Model, Reduced, Window};
+use proptest::prelude::*;
+
+use oracle::{random, reachable};
+
+/// All cuts that are asked for, one after the other, against those that can be reached.
+fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
+    let reduced = Reduced::of(window);
+    let model = Model::new(&reduced.window);
+    let mut asker = Asker::new(&model);
+    for cut in cuts {
+        let expected = reachable(cut);
+        let Some(inner) = reduced.cut(cut) else {
+            assert!(!expected, "left out: {cut:?}\n{window:#?}");
+            continue;
+        };
+        match asker.ask(&inner, &Budget::default()) {
+            (Answer::Reached(schedule), stage) => {
+                let schedule = reduced.schedule(&schedule, cut);
+                if let Err(violation) = check(window, cut, &schedule) {
+                    panic!("{violation} ({stage:?})\n{cut:?} by {schedule:?}\n{:#?}", told(window));
+                }
+                assert!(expected, "the oracle has missed {cut:?}");
+            }
+            (Answer::Impossible, stage) => {
+                assert!(!expected, "missed by {stage:?}: {cut:?}\n{:#?}", told(window));
+            }
+            (Answer::Unknown, stage) => panic!("{stage:?} gave up on {cut:?}\n{:#?}", told(window)),
+        }
+    }
+}
+
+fn told(window: &Window) -> Vec<String> {
+    let steps = window.steps.iter().zip(&window.needed_by).enumerate();
+    steps.map(|(at, (step, need))| format!("{at}: {step:?} needed by {need}")).collect()
+}
+
+fn races(window: &Window) {
+    let expected = reachable::races(window);
+    let cuts: Vec<Cut> = oracle::candidates(window)
+        .into_iter()
+        .map(|next| Cut {
+            goal: Goal::Race,
+            next: next.to_vec(),
+        })
+        .collect();
+    agrees(window, &cuts, |cut| expected.contains_key(&[cut.next[0], cut.next[1]]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn races_of_the_paper_s_events(window in random::paper()) {
+        races(&window);
+    }
+
+    #[test]
+    fn races_with_all_kinds_of_locks(window in random::locks()) {
+        races(&window);
+    }
+
+    #[test]
+    fn races_of_everything(window in random::everything()) {
+        races(&window);
+    }
+}
