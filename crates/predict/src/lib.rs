@@ -32,11 +32,17 @@
 //! to be the same for is in [`Window::needed_by`]: the first event of its thread that would perhaps not be
 //! there, or be another, if it had seen something else. That event can neither be executed nor be next
 //! in the cut unless the read saw what it saw. An `ExternalWrite` (by code that nobody saw) writes what it wrote
-//! only if, besides, all events of other threads observed between the last access to those bytes before it and itself have
-//! been executed, seeing what they saw; unless only its own thread accesses these bytes in the window.
+//! only if, besides, all events of other threads observed from the last access to those bytes before it (of the byte whose last access lies
+//! furthest back; from the window's start if one had none) up to itself have
+//! been executed, all reads of their threads up to there having seen what they saw; unless only its own thread accesses these bytes in the window.
+//!
+//! The value that the recording has for a read counts: if it is not what the last write is known to have written, only that value will do. If what the
+//! last write wrote is not known, both the value and that write will do. Bytes that accesses never take apart are known together or not at all.
 //!
 //! Atomic accesses are single events; their reads are needed by themselves, as whether a
-//! compare-and-swap writes depends on what it sees. Fences order nothing here: the model is sequential
+//! compare-and-swap writes depends on what it sees. Next in a race they need not see what they saw: an atomic
+//! access reads in any case, and whether it writes too matters only for an `AtomicRmw` against a read, which therefore must.
+//! A lock that was only tried for is no request that waits. Fences order nothing here: the model is sequential
 //! consistency, and what races in it races in C, C++ and Rust.
 
 mod ask;
