@@ -5,6 +5,7 @@
 //! left out become needs of that next event.
 
 use deadheat_trace::Op;
+use rustc_hash::FxHashSet;
 
 use crate::model::{Atoms, Lives, NONE, Threads, needs};
 use crate::{Cut, NOBODY, Schedule, Window};
@@ -27,6 +28,7 @@ impl Reduced {
         let lives = Lives::of(window, &threads);
         let atoms = Atoms::of(window, &threads, &lives);
         let needed = needs::of(window, &threads, &atoms);
+        let last_before_external = last_before_external(window, &threads, &atoms);
         let mut positions = Vec::new();
         let mut places = vec![NONE; window.steps.len()];
         for (position, step) in window.steps.iter().enumerate() {
@@ -39,7 +41,7 @@ impl Reduced {
                 Op::Alloc | Op::Free => lives.is_shared(position),
                 op => !op.is_access() || atoms.is_shared(position),
             };
-            if is_kept {
+            if is_kept || last_before_external.contains(&(position as u32)) {
                 places[position] = positions.len() as u32;
                 positions.push(position as u32);
             }
@@ -106,4 +108,20 @@ impl Reduced {
         }
         whole
     }
+}
+
+/// The last events of other threads before writes by code that nobody saw: all up to them may have to be
+/// executed before such a write.
+fn last_before_external(window: &Window, threads: &Threads, atoms: &Atoms) -> FxHashSet<u32> {
+    let mut last = FxHashSet::default();
+    for (position, step) in window.steps.iter().enumerate() {
+        if step.event.op() != Op::ExternalWrite || !atoms.is_shared(position) {
+            continue;
+        }
+        for chain in &threads.chains {
+            let before = chain.partition_point(|event| (*event as usize) < position);
+            last.extend(before.checked_sub(1).map(|at| chain[at]));
+        }
+    }
+    last
 }
