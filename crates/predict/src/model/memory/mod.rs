@@ -201,7 +201,7 @@ impl Memory {
             for (thread, chain) in threads.chains.iter().enumerate() {
                 let upto = chain.partition_point(|other| *other < event);
                 let is_own = threads.of[position] as usize == thread;
-                let is_since = upto > 0 && since.is_none_or(|since| chain[upto - 1] > since);
+                let is_since = upto > 0 && since.is_none_or(|since| chain[upto - 1] >= since);
                 if !is_own && is_since {
                     strict.push((thread as u32, upto as u32));
                 }
