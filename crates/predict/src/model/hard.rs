@@ -8,6 +8,7 @@
 use deadheat_trace::Op;
 use rustc_hash::FxHashMap;
 
+use super::barriers;
 use super::lives::Lives;
 use super::threads::Threads;
 use crate::Window;
@@ -30,8 +31,9 @@ impl HardOrder {
     pub fn of(window: &Window, threads: &Threads, lives: &Lives) -> Self {
         let mut edges = Edges::default();
         edges.of_threads(window, threads);
-        edges.of_objects(window, threads);
+        edges.of_channels(window, threads);
         edges.found.extend(lives.beginnings());
+        edges.found.extend(barriers::edges(window, threads));
         let mut edges = edges.found;
         // Sorted by where they end. None points backward unless the trace is broken.
         edges.retain(|(from, to)| from < to && threads.of[*from as usize] != threads.of[*to as usize]);
@@ -134,16 +136,6 @@ struct Edges {
     found: Vec<(u32, u32)>,
 }
 
-/// A barrier while the window is read.
-#[derive(Default)]
-struct Barrier {
-    /// Who came to the round that is open, and to the one before.
-    round: Vec<u32>,
-    before: Vec<u32>,
-    /// Somebody has left the round: who comes now comes to the next.
-    is_over: bool,
-}
-
 impl Edges {
     fn of_threads(&mut self, window: &Window, threads: &Threads) {
         for (position, step) in window.steps.iter().enumerate() {
@@ -164,8 +156,7 @@ impl Edges {
         }
     }
 
-    fn of_objects(&mut self, window: &Window, threads: &Threads) {
-        let mut barriers: FxHashMap<u64, Barrier> = FxHashMap::default();
+    fn of_channels(&mut self, window: &Window, threads: &Threads) {
         // The last send of each thread to each channel.
         let mut sends: FxHashMap<u64, Vec<(u32, u32)>> = FxHashMap::default();
         for (position, step) in window.steps.iter().enumerate() {
@@ -180,27 +171,6 @@ impl Edges {
                 Op::Receive => {
                     let sent = sends.get(&object).into_iter().flatten();
                     self.found.extend(sent.map(|(_, send)| (*send, position)));
-                }
-                Op::BarrierEnter => {
-                    let barrier = barriers.entry(object).or_default();
-                    if barrier.is_over {
-                        barrier.before = std::mem::take(&mut barrier.round);
-                        barrier.is_over = false;
-                    }
-                    self.found.extend(barrier.before.iter().map(|enter| (*enter, position)));
-                    barrier.round.push(position);
-                }
-                Op::BarrierExit => {
-                    let barrier = barriers.entry(object).or_default();
-                    let came_now = |enter: &&u32| threads.of[**enter as usize] == thread;
-                    let round = match barrier.round.iter().find(came_now) {
-                        Some(_) => {
-                            barrier.is_over = true;
-                            &barrier.round
-                        }
-                        None => &barrier.before,
-                    };
-                    self.found.extend(round.iter().map(|enter| (*enter, position)));
                 }
                 _ => {}
             }

@@ -132,6 +132,26 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
         self.solver.before(one, other)
     }
 
+    /// Where a read reads. One that is next does so at the cut.
+    fn reading(&mut self, read: u32) -> Node {
+        match self.question.next.contains(&read) {
+            true => self.cut,
+            false => self.node(read),
+        }
+    }
+
+    /// "This write comes before that read."
+    fn before_read(&mut self, write: u32, read: u32) -> Lit {
+        let (write, read) = (self.node(write), self.reading(read));
+        self.solver.before(write, read)
+    }
+
+    /// "This write comes after that read."
+    fn after_read(&mut self, write: u32, read: u32) -> Lit {
+        let (write, read) = (self.node(write), self.reading(read));
+        self.solver.before(read, write)
+    }
+
     /// "This event is not executed"; false if it must be.
     fn is_left_out(&mut self, event: u32) -> Lit {
         let thread = self.model.thread(event);
@@ -231,7 +251,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             if first == read {
                 continue;
             }
-            let before = self.before(read, first);
+            let before = self.after_read(first, read);
             if before == Lit::FALSE {
                 return None;
             }
@@ -244,7 +264,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
         if !self.can_be(write) || write == read {
             return None;
         }
-        let before = self.before(write, read);
+        let before = self.before_read(write, read);
         if before == Lit::FALSE {
             return None;
         }
@@ -302,10 +322,14 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             }
         };
         let need = model.memory.needed[read as usize];
-        let must_need = index < self.must.all_before[thread]
+        let must_need = self.question.next.contains(&read)
+            || index < self.must.all_before[thread]
             || need < self.question.needing(thread, self.must.taken[thread]);
         if must_need {
-            let unless = self.is_left_out(read);
+            let unless = match self.question.next.contains(&read) {
+                true => Lit::FALSE,
+                false => self.is_left_out(read),
+            };
             tell(self, NONE, unless);
             return told;
         }
@@ -339,7 +363,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             clause.push(self.before(other, write));
         }
         if other != read {
-            clause.push(self.before(read, other));
+            clause.push(self.after_read(other, read));
         }
         self.solver.add_clause(&clause);
         true

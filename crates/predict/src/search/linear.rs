@@ -110,6 +110,15 @@ pub fn linear(prefix: &Prefix) -> Linear {
             found.order.push(event);
         }
     }
+    for next in &prefix.question.seeing {
+        let parts = model.memory.parts(*next).iter();
+        let wrong = parts.filter(|part| !state.is_same(part));
+        found.broken.extend(wrong.map(|part| Broken::Read {
+            read: *next,
+            atom: part.atom,
+            sees: state.content[part.atom as usize].0,
+        }));
+    }
     found
 }
 

@@ -108,6 +108,7 @@ impl Memory {
             }
         }
         memory.first_part.push(memory.parts.len() as u32);
+        memory.know_initial(window);
         memory.note_strict(window, threads);
         memory.sort_reads(threads);
         memory
@@ -171,6 +172,21 @@ impl Memory {
         }
         self.accesses[at].push(event);
         self.parts.push(part);
+    }
+
+    /// Reads that saw what was there from the beginning, before one told its value.
+    fn know_initial(&mut self, window: &Window) {
+        for (position, step) in window.steps.iter().enumerate() {
+            if !step.event.op().reads() {
+                continue;
+            }
+            let range = self.first_part[position]..self.first_part[position + 1];
+            for part in &mut self.parts[range.start as usize..range.end as usize] {
+                if part.seen == NONE && part.read.is_none() {
+                    part.read = self.initial[part.atom as usize];
+                }
+            }
+        }
     }
 
     fn sort_reads(&mut self, threads: &Threads) {
