@@ -108,6 +108,10 @@ fn random_windows_are_interesting() {
     let parts = balance(windows_of_parts(Shape::EVERYTHING, Needed::ByBranch));
     let all = balance(windows(Shape::EVERYTHING, Needed::ByBranch));
     println!("reachable, unreachable, both, deadlocks: {paper:?} {locks:?} {parts:?} {all:?}");
+    for [can, cannot, both, _] in [paper, locks, parts, all] {
+        assert!(can >= 80 && cannot >= 25 && both >= 15);
+    }
+    assert!(locks[3] >= 5);
 }
 
 proptest! {
