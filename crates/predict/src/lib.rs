@@ -45,7 +45,24 @@
 //! A lock that was only tried for is no request that waits. Fences order nothing here: the model is sequential
 //! consistency, and what races in it races in C, C++ and Rust.
 
+mod ask;
+mod candidates;
 pub mod check;
+mod closure;
+mod deadlocks;
+mod model;
+mod needs;
+mod question;
+mod reduce;
+mod saturate;
+mod search;
 mod window;
 
+pub use ask::{Answer, Asker, Stage};
+pub use candidates::{Candidates, Places, candidates};
+pub use deadlocks::{Cycles, cycles};
+pub use model::Model;
+pub use needs::{Reads, needed_by};
+pub use reduce::Reduced;
+pub use search::Budget;
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

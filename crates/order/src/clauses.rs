@@ -1,0 +1,201 @@
+//! All clauses, in one flat array, with the lists of who watches what.
+
+use crate::literal::Lit;
+
+/// Number of a clause. Numbers change when clauses are dropped.
+pub(crate) type ClauseId = u32;
+
+/// No clause.
+pub(crate) const NO_CLAUSE: ClauseId = u32::MAX;
+
+/// What is known of a clause besides its literals.
+#[derive(Clone, Copy)]
+pub(crate) struct Header {
+    start: u32,
+    len: u32,
+    /// Learned from conflicts, rather than asked for.
+    pub learned: bool,
+    /// The serial of the youngest thing that it rests on.
+    pub since: u32,
+    /// Of a learned clause: on how many decisions its literals stood.
+    pub spread: u32,
+    /// Of a learned clause: how much it took part in conflicts lately.
+    pub activity: f32,
+    /// Of a clause that was asked for: a literal that made it true lately.
+    pub witness: Lit,
+}
+
+/// A clause that watches a literal; nothing is to be done while `blocker` is true.
+#[derive(Clone, Copy)]
+pub(crate) struct Watcher {
+    pub clause: ClauseId,
+    pub blocker: Lit,
+}
+
+/// The clauses. The first two literals of each are watched.
+pub(crate) struct Clauses {
+    headers: Vec<Header>,
+    lits: Vec<Lit>,
+    /// Per literal: the clauses to look at when it becomes true, as they watch its negation.
+    pub watchers: Vec<Vec<Watcher>>,
+    /// Per variable: the clauses that were asked for in which it occurs.
+    pub occurrences: Vec<Vec<ClauseId>>,
+    learned: usize,
+    step: f32,
+}
+
+impl Clauses {
+    pub fn new() -> Clauses {
+        Clauses {
+            headers: Vec::new(),
+            lits: Vec::new(),
+            watchers: Vec::new(),
+            occurrences: Vec::new(),
+            learned: 0,
+            step: 1.0,
+        }
+    }
+
+    pub fn add_variable(&mut self) {
+        self.watchers.push(Vec::new());
+        self.watchers.push(Vec::new());
+        self.occurrences.push(Vec::new());
+    }
+
+    pub fn len(&self) -> usize {
+        self.headers.len()
+    }
+
+    pub fn learned_count(&self) -> usize {
+        self.learned
+    }
+
+    pub fn header(&self, clause: ClauseId) -> &Header {
+        &self.headers[clause as usize]
+    }
+
+    pub fn header_mut(&mut self, clause: ClauseId) -> &mut Header {
+        &mut self.headers[clause as usize]
+    }
+
+    pub fn lits(&self, clause: ClauseId) -> &[Lit] {
+        let header = &self.headers[clause as usize];
+        &self.lits[header.start as usize..(header.start + header.len) as usize]
+    }
+
+    pub fn lits_mut(&mut self, clause: ClauseId) -> &mut [Lit] {
+        let header = &self.headers[clause as usize];
+        &mut self.lits[header.start as usize..(header.start + header.len) as usize]
+    }
+
+    /// The clauses that were asked for.
+    pub fn asked(&self) -> impl Iterator<Item = &[Lit]> {
+        (0..self.headers.len() as u32)
+            .filter(|&clause| !self.header(clause).learned)
+            .map(|clause| self.lits(clause))
+    }
+
+    /// Adds a clause of at least two literals, of which the first two are to be watched.
+    pub fn add(&mut self, lits: &[Lit], learned: bool, since: u32, spread: u32) -> ClauseId {
+        let clause = self.headers.len() as ClauseId;
+        self.headers.push(Header {
+            start: self.lits.len() as u32,
+            len: lits.len() as u32,
+            learned,
+            since,
+            spread,
+            activity: self.step,
+            witness: lits[0],
+        });
+        self.lits.extend_from_slice(lits);
+        self.learned += usize::from(learned);
+        self.attach(clause);
+        clause
+    }
+
+    fn attach(&mut self, clause: ClauseId) {
+        let header = self.headers[clause as usize];
+        let start = header.start as usize;
+        let (first, second) = (self.lits[start], self.lits[start + 1]);
+        self.watchers[(!first).code()].push(Watcher {
+            clause,
+            blocker: second,
+        });
+        self.watchers[(!second).code()].push(Watcher {
+            clause,
+            blocker: first,
+        });
+        if !header.learned {
+            for k in start..start + header.len as usize {
+                let variable = self.lits[k].variable();
+                self.occurrences[variable].push(clause);
+            }
+        }
+    }
+
+    /// A learned clause took part in a conflict.
+    pub fn bump(&mut self, clause: ClauseId) {
+        let header = &mut self.headers[clause as usize];
+        if header.learned {
+            header.activity += self.step;
+        }
+    }
+
+    pub fn decay(&mut self) {
+        self.step /= 0.999;
+        if self.step > 1e20 {
+            self.step /= 1e20;
+            for header in &mut self.headers {
+                header.activity /= 1e20;
+            }
+        }
+    }
+
+    /// Keeps only what `keep` says and the first `variables` variables. No clause may be the reason
+    /// of anything that can still be undone.
+    pub fn retain(&mut self, variables: usize, mut keep: impl FnMut(&Header) -> bool) {
+        self.watchers.truncate(2 * variables);
+        self.occurrences.truncate(variables);
+        for list in &mut self.watchers {
+            list.clear();
+        }
+        for list in &mut self.occurrences {
+            list.clear();
+        }
+        let mut end = 0;
+        let lits = &mut self.lits;
+        self.headers.retain_mut(|header| {
+            let kept = keep(header);
+            if kept {
+                let from = header.start as usize..(header.start + header.len) as usize;
+                header.start = end;
+                lits.copy_within(from, end as usize);
+                end += header.len;
+            }
+            kept
+        });
+        self.lits.truncate(end as usize);
+        self.learned = 0;
+        for clause in 0..self.headers.len() as u32 {
+            self.learned += usize::from(self.header(clause).learned);
+            self.attach(clause);
+        }
+    }
+
+    /// Drops the half of the learned clauses that seems least useful.
+    pub fn halve_learned(&mut self) {
+        let mut order: Vec<ClauseId> = (0..self.headers.len() as ClauseId)
+            .filter(|&clause| self.header(clause).learned && self.header(clause).spread > 2)
+            .collect();
+        order.sort_by(|&a, &b| {
+            let (a, b) = (self.header(a), self.header(b));
+            b.activity.total_cmp(&a.activity)
+        });
+        let mut doomed = vec![false; self.headers.len()];
+        for &clause in &order[order.len() / 2..] {
+            doomed[clause as usize] = true;
+        }
+        let mut doomed = doomed.into_iter();
+        self.retain(self.occurrences.len(), |_| !doomed.next().unwrap_or(false));
+    }
+}

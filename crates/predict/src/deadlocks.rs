@@ -1,0 +1,195 @@
+//! Which cuts of lock requests to ask about: cycles of threads each of which wants a lock that the next one
+//! holds.
+//!
+//! Any length. Threads that all hold one more lock (a guard) are left out, as no two of them can be there at once;
+//! an attempt that would not have waited is no request.
+
+use deadheat_trace::{Op, Pc};
+use rustc_hash::FxHashMap;
+
+use crate::Hold;
+use crate::model::Model;
+
+/// So many cycles are asked about in a window.
+const MOST: usize = 4096;
+
+/// A thread that wants a lock while it holds others.
+struct Wish {
+    thread: u32,
+    /// The lock, and how it is wanted.
+    lock: u32,
+    hold: Hold,
+    /// What it holds: locks and how.
+    held: Vec<(u32, Hold)>,
+    /// The first and the last request of this kind.
+    requests: Vec<u32>,
+}
+
+/// The cycles of a window: by their places, the cuts to ask about.
+#[derive(Debug, Default)]
+pub struct Cycles {
+    /// For each cycle of places the cuts that have it.
+    pub cuts: Vec<(Vec<Pc>, Vec<Vec<u32>>)>,
+    /// There are more.
+    pub is_cut_short: bool,
+}
+
+/// The cycles of a window.
+pub fn cycles(model: &Model) -> Cycles {
+    let wishes = wishes(model);
+    let mut holders: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for (number, wish) in wishes.iter().enumerate() {
+        for (lock, _) in &wish.held {
+            holders.entry(*lock).or_default().push(number);
+        }
+    }
+    let mut finder = Finder {
+        model,
+        wishes: &wishes,
+        holders,
+        path: Vec::new(),
+        found: FxHashMap::default(),
+        count: 0,
+    };
+    for first in 0..wishes.len() {
+        finder.path.push(first);
+        finder.go_on();
+        finder.path.pop();
+    }
+    let mut cuts: Vec<_> = finder.found.into_iter().collect();
+    cuts.sort_unstable();
+    Cycles {
+        is_cut_short: finder.count > MOST,
+        cuts,
+    }
+}
+
+fn wishes(model: &Model) -> Vec<Wish> {
+    type Key = (u32, Pc, u32, bool, Vec<(u32, bool)>);
+    let mut wishes: Vec<Wish> = Vec::new();
+    let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
+    for (position, step) in model.window.steps.iter().enumerate() {
+        let (event, op) = (position as u32, step.event.op());
+        let hold = match op {
+            Op::Acquire | Op::Request => Hold::Write,
+            Op::ReadAcquire | Op::ReadRequest => Hold::Read,
+            _ => continue,
+        };
+        let thread = model.thread(event);
+        let open = model.locks.open(&model.threads, thread, model.index(event));
+        let Some(lock) = model.locks.number_of(step.event.lock()) else {
+            continue;
+        };
+        let held: Vec<(u32, Hold)> = open
+            .iter()
+            .map(|section| &model.locks.sections[*section as usize])
+            .map(|section| (section.lock, section.hold))
+            .collect();
+        let has_it = held.iter().any(|(held, _)| *held == lock);
+        if held.is_empty() || has_it || step.was_tried() {
+            continue;
+        }
+        let mut names: Vec<_> = held.iter().map(|(lock, hold)| (*lock, *hold == Hold::Write)).collect();
+        names.sort_unstable();
+        let key = (thread as u32, step.event.pc(), lock, hold == Hold::Write, names);
+        let number = *numbers.entry(key).or_insert_with(|| {
+            wishes.push(Wish {
+                thread: thread as u32,
+                lock,
+                hold,
+                held,
+                requests: Vec::new(),
+            });
+            wishes.len() - 1
+        });
+        let requests = &mut wishes[number].requests;
+        requests.truncate(1);
+        requests.push(event);
+    }
+    wishes
+}
+
+struct Finder<'a, 'w> {
+    model: &'a Model<'w>,
+    wishes: &'a [Wish],
+    holders: FxHashMap<u32, Vec<usize>>,
+    path: Vec<usize>,
+    found: FxHashMap<Vec<Pc>, Vec<Vec<u32>>>,
+    count: usize,
+}
+
+/// Whether holding a lock one way keeps others from having it the other way.
+fn blocks(held: Hold, wanted: Hold) -> bool {
+    held == Hold::Write || wanted == Hold::Write
+}
+
+impl Finder<'_, '_> {
+    fn go_on(&mut self) {
+        if self.count > MOST {
+            return;
+        }
+        let first = &self.wishes[self.path[0]];
+        let last = &self.wishes[self.path[self.path.len() - 1]];
+        let is_closed = first
+            .held
+            .iter()
+            .any(|(lock, hold)| *lock == last.lock && blocks(*hold, last.hold));
+        if self.path.len() > 1 && is_closed {
+            self.add();
+            // Longer cycles through a closed one have it in them.
+            return;
+        }
+        let next = self.holders.get(&last.lock).cloned().unwrap_or_default();
+        for number in next {
+            let wish = &self.wishes[number];
+            let holds = wish.held.iter();
+            let blocks_last =
+                holds.clone().any(|(lock, hold)| *lock == last.lock && blocks(*hold, last.hold));
+            // Each cycle is begun by its first thread.
+            let fits = wish.thread > first.thread
+                && blocks_last
+                && self.path.iter().all(|other| {
+                    let other = &self.wishes[*other];
+                    other.thread != wish.thread && !is_guarded(other, wish)
+                });
+            if fits {
+                self.path.push(number);
+                self.go_on();
+                self.path.pop();
+            }
+        }
+    }
+
+    fn add(&mut self) {
+        self.count += 1;
+        let steps = &self.model.window.steps;
+        let mut places: Vec<Pc> = self
+            .path
+            .iter()
+            .map(|number| steps[self.wishes[*number].requests[0] as usize].event.pc())
+            .collect();
+        places.sort_unstable();
+        let mut cuts: Vec<Vec<u32>> = vec![Vec::new()];
+        for number in &self.path {
+            let requests = &self.wishes[*number].requests;
+            cuts = cuts
+                .iter()
+                .flat_map(|cut| {
+                    requests.iter().map(move |request| {
+                        let mut longer = cut.clone();
+                        longer.push(*request);
+                        longer
+                    })
+                })
+                .collect();
+        }
+        self.found.entry(places).or_default().extend(cuts);
+    }
+}
+
+/// Whether two threads can never be there at once.
+fn is_guarded(one: &Wish, other: &Wish) -> bool {
+    one.held.iter().any(|(lock, hold)| {
+        other.held.iter().any(|(theirs, their_hold)| lock == theirs && blocks(*hold, *their_hold))
+    })
+}

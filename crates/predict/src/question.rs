@@ -1,0 +1,87 @@
+//! A question about a window: can this cut be reached? And what follows from it at once.
+
+use crate::Cut;
+use crate::model::{Model, NONE};
+
+/// Can all these events be next at once?
+pub struct Question<'m, 'w> {
+    /// The window.
+    pub model: &'m Model<'w>,
+    /// The events of the cut.
+    pub next: Vec<u32>,
+    /// How many events of each thread must be executed, by the hard order alone.
+    pub least: Vec<u32>,
+    /// How many can be executed at most: what comes after is, or comes after, an event of the
+    /// cut, or can never be executed.
+    pub most: Vec<u32>,
+}
+
+impl<'m, 'w> Question<'m, 'w> {
+    /// Asks for a cut. `None`: the hard order forbids it, or it is none.
+    pub fn new(model: &'m Model<'w>, cut: &Cut) -> Option<Self> {
+        let threads = model.threads.count();
+        let mut question = Question {
+            model,
+            next: cut.next.clone(),
+            least: vec![0; threads],
+            most: model.threads.chains.iter().map(|chain| chain.len() as u32).collect(),
+        };
+        for (thread, most) in question.most.iter_mut().enumerate() {
+            *most = (*most).min(stuck_at(model, thread));
+        }
+        for next in &cut.next {
+            if *next as usize >= model.len() {
+                return None;
+            }
+            let (own, index) = (model.thread(*next), model.index(*next));
+            for thread in 0..threads {
+                let needed = match thread == own {
+                    true => index,
+                    false => model.hard.clock(&model.threads, *next, thread),
+                };
+                question.least[thread] = question.least[thread].max(needed);
+                let chain = &model.threads.chains[thread];
+                let after = match thread == own {
+                    true => index as usize,
+                    false => chain.partition_point(|event| {
+                        model.hard.clock(&model.threads, *event, own) <= index
+                    }),
+                };
+                question.most[thread] = question.most[thread].min(after as u32);
+            }
+            // What is next must still be there.
+            if let Some(end) = model.lives.end_after(model.window, *next) {
+                let thread = model.thread(end.event);
+                question.most[thread] = question.most[thread].min(model.index(end.event));
+            }
+        }
+        let is_possible = (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
+        is_possible.then_some(question)
+    }
+
+    /// Whether an event of the cut is of this thread.
+    #[inline]
+    pub fn is_in_cut(&self, thread: usize) -> bool {
+        self.next.iter().any(|next| self.model.thread(*next) == thread)
+    }
+
+    /// If a thread has executed so many events: the place behind the last event that its
+    /// reads can be needed by. For a thread of the cut that is the one that is next.
+    #[inline]
+    pub fn needing(&self, thread: usize, executed: u32) -> u32 {
+        executed + u32::from(self.is_in_cut(thread))
+    }
+}
+
+/// The place of the first event of a thread that no schedule can have.
+fn stuck_at(model: &Model, thread: usize) -> u32 {
+    let stuck = model.tokens.consumers.iter().filter(|consumer| {
+        consumer.observed == NONE && model.thread(consumer.event) == thread
+    });
+    let stuck = stuck.map(|consumer| model.index(consumer.event)).min();
+    // What comes behind a gap depended on all that came before it, which cannot be told from what is here.
+    let chain = &model.threads.chains[thread];
+    let gap = model.hard.first_gap();
+    let behind = chain.partition_point(|event| gap.is_none_or(|gap| *event < gap));
+    stuck.unwrap_or(NONE).min(behind as u32)
+}

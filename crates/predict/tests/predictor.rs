@@ -1,0 +1,107 @@
+//! The predictor against brute force: the same cuts, each with a schedule that the checker accepts.
+
+mod oracle;
+
+use deadheat_predict::check::check;
+use deadheat_predict::{Answer, Asker, Budget, Cut, Goal, Model, Reduced, Window};
+use deadheat_trace::Op;
+use proptest::prelude::*;
+
+use oracle::random::{Rest, Shape, windows, windows_of_parts};
+use oracle::{Needed, reachable};
+
+/// All cuts that are asked for, one after the other, against those that can be reached.
+fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
+    let reduced = Reduced::of(window);
+    let model = Model::new(&reduced.window);
+    let mut asker = Asker::new(&model);
+    for cut in cuts {
+        let expected = reachable(cut);
+        let Some(inner) = reduced.cut(cut) else {
+            // A request whose acquisition follows: that is asked about instead.
+            let is_request = |event: &u32| {
+                matches!(window.steps[*event as usize].event.op(), Op::Request | Op::ReadRequest)
+            };
+            let is_left_out = cut.next.iter().any(is_request);
+            assert!(is_left_out || !expected, "left out: {cut:?}\n{:#?}", told(window));
+            continue;
+        };
+        match asker.ask(&inner, &Budget::default()) {
+            (Answer::Reached(schedule), stage) => {
+                let schedule = reduced.schedule(&schedule, cut);
+                if let Err(violation) = check(window, cut, &schedule) {
+                    panic!("{violation} ({stage:?})\n{cut:?} by {schedule:?}\n{:#?}", told(window));
+                }
+                assert!(expected, "the oracle has missed {cut:?}");
+            }
+            (Answer::Impossible, stage) => {
+                assert!(!expected, "missed by {stage:?}: {cut:?}\n{:#?}", told(window));
+            }
+            (Answer::Unknown, stage) => panic!("{stage:?} gave up on {cut:?}\n{:#?}", told(window)),
+        }
+    }
+}
+
+fn told(window: &Window) -> Vec<String> {
+    let steps = window.steps.iter().zip(&window.needed_by).enumerate();
+    steps.map(|(at, (step, need))| format!("{at}: {step:?} needed by {need}")).collect()
+}
+
+fn races(window: &Window) {
+    let expected = reachable::races(window);
+    let cuts: Vec<Cut> = oracle::candidates(window)
+        .into_iter()
+        .map(|next| Cut {
+            goal: Goal::Race,
+            next: next.to_vec(),
+        })
+        .collect();
+    agrees(window, &cuts, |cut| expected.contains_key(&[cut.next[0], cut.next[1]]));
+}
+
+fn deadlocks(window: &Window) {
+    let expected = reachable::deadlocks(window);
+    let cuts: Vec<Cut> = expected
+        .keys()
+        .map(|next| Cut {
+            goal: Goal::Deadlock,
+            next: next.clone(),
+        })
+        .collect();
+    agrees(window, &cuts, |_| true);
+}
+
+/// A window is never asked about what lies behind a gap in it: another one begins there.
+const WITHOUT_GAPS: Shape = Shape {
+    rest: Rest {
+        gaps: false,
+        ..Shape::EVERYTHING.rest
+    },
+    ..Shape::EVERYTHING
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn races_of_the_paper_s_events(window in windows(Shape { steps: 14, ..Shape::PAPER }, Needed::ByBranch)) {
+        races(&window);
+    }
+
+    #[test]
+    fn races_without_control_flow(window in windows(Shape { steps: 14, ..Shape::PAPER }, Needed::ByNext)) {
+        races(&window);
+    }
+
+    #[test]
+    fn races_with_all_kinds_of_locks(window in windows(Shape::LOCKS, Needed::ByBranch)) {
+        races(&window);
+        deadlocks(&window);
+    }
+
+    #[test]
+    fn races_of_everything(window in windows_of_parts(WITHOUT_GAPS, Needed::ByBranch)) {
+        races(&window);
+        deadlocks(&window);
+    }
+}
