@@ -3,7 +3,7 @@
 mod oracle;
 
 use deadheat_predict::Window;
-use deadheat_predict::check::{Observed, Simulation, check};
+use deadheat_predict::check::{Observed, Simulation};
 use deadheat_predict::{Cut, Goal};
 use oracle::random::{Shape, windows, windows_of_parts};
 use oracle::z3::{Verdict, verdict};
@@ -29,7 +29,7 @@ fn observed_order_is_feasible(window: &Window) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_observed_is_feasible(window in windows_of_parts(Shape::EVERYTHING, Needed::ByBranch)) {
@@ -43,7 +43,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn simulation_is_the_papers_model(window in windows(Shape::PAPER, Needed::ByBranch)) {
@@ -61,7 +61,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Without branches everything before the race in the solver's order is feasible.
     #[test]
@@ -108,19 +108,8 @@ fn random_windows_are_interesting() {
     let parts = balance(windows_of_parts(Shape::EVERYTHING, Needed::ByBranch));
     let all = balance(windows(Shape::EVERYTHING, Needed::ByBranch));
     println!("reachable, unreachable, both, deadlocks: {paper:?} {locks:?} {parts:?} {all:?}");
-}
-
-proptest! {
-    /// Whatever the schedule and the cut: a verdict, the same every time, and no panic.
-    #[test]
-    fn any_schedule_gets_a_verdict(
-        window in windows_of_parts(Shape::EVERYTHING, Needed::ByBranch),
-        schedule in proptest::collection::vec(0u32..20, 0..20),
-        next in proptest::collection::vec(0u32..20, 0..4),
-        deadlock: bool,
-    ) {
-        let goal = if deadlock { Goal::Deadlock } else { Goal::Race };
-        let cut = Cut { goal, next };
-        prop_assert_eq!(check(&window, &cut, &schedule), check(&window, &cut, &schedule));
+    for [can, cannot, both, _] in [paper, locks, parts, all] {
+        assert!(can >= 80 && cannot >= 25 && both >= 15);
     }
+    assert!(locks[3] >= 5);
 }

@@ -197,6 +197,16 @@ impl<'o> Simulation<'o> {
             if open != NOBODY {
                 return Err(Broken::NotEnded(open));
             }
+            let last = observed.threads.positions[peer as usize].last();
+            let ends = last.is_some_and(|&last| {
+                let last = &observed.window.steps[last as usize];
+                last.event.op() == Op::End
+            });
+            // Its end is not told, so nobody says what that depends on.
+            let strayed = state.threads[peer as usize].strayed;
+            if !ends && strayed != NOBODY {
+                return Err(Broken::ReadElse(strayed));
+            }
         }
         let object = observed.objects.of[position as usize];
         if object == NONE {

@@ -99,77 +99,86 @@ fn feasible(trace: &Trace, needed: Needed, initial: &impl Fn(u64) -> u64) -> Has
         consistent(trace, initial),
         "what was recorded is consistent"
     );
+    let threads: BTreeSet<u32> = trace.iter().map(|event| event.thread).collect();
     let mut all: HashSet<Trace> = HashSet::new();
+    let mut by_history: HashMap<History, Followers> = HashMap::new();
     // Prefixes.
-    for length in 0..=trace.len() {
-        all.insert(trace[..length].to_vec());
-    }
-    loop {
-        // What is known to follow on what in a thread: by the thread and the trace of it so far as far as it matters, all
-        // (reads so far, next event).
-        let mut known: HashMap<(u32, Trace), HashSet<(Trace, Event)>> = HashMap::new();
-        for longer in &all {
-            if let Some((&next, before)) = longer.split_last() {
-                let so_far = projected(before, next.thread);
-                let key = (next.thread, abstracted(&so_far, needed));
-                known.entry(key).or_default().insert((reads(&so_far), next));
+    let mut open: Vec<Trace> = (0..=trace.len())
+        .map(|length| trace[..length].to_vec())
+        .collect();
+    while let Some(new) = open.pop() {
+        if !all.insert(new.clone()) {
+            continue;
+        }
+        // It can be continued as others are,
+        for &thread in &threads {
+            let history = History::new(&new, thread, needed);
+            let followers = by_history.entry(history).or_default();
+            followers.traces.push(new.clone());
+            for (their_reads, next) in &followers.next {
+                open.extend(following(&new, *next, their_reads, needed, initial));
             }
         }
-        let mut new: Vec<Trace> = Vec::new();
-        let threads: BTreeSet<u32> = trace.iter().map(|event| event.thread).collect();
-        for longer in &all {
-            for &thread in &threads {
-                let so_far = projected(longer, thread);
-                let key = (thread, abstracted(&so_far, needed));
-                let own_reads = reads(&so_far);
-                for (their_reads, next) in known.get(&key).into_iter().flatten() {
-                    let same = *their_reads == own_reads;
-                    for next in following(longer, *next, same, needed, initial) {
-                        let mut with_next = longer.clone();
-                        with_next.push(next);
-                        if !all.contains(&with_next) {
-                            new.push(with_next);
-                        }
-                    }
+        // and others as it is.
+        if let Some((&next, before)) = new.split_last() {
+            let history = History::new(before, next.thread, needed);
+            let followers = by_history.entry(history).or_default();
+            let known = (reads(&projected(before, next.thread)), next);
+            if followers.next.insert(known.clone()) {
+                for other in &followers.traces {
+                    open.extend(following(other, next, &known.0, needed, initial));
                 }
             }
         }
-        if new.is_empty() {
-            return all;
-        }
-        all.extend(new);
+    }
+    all
+}
+
+/// What two traces must have in common for a thread for one to be continued as the other.
+#[derive(PartialEq, Eq, Hash)]
+struct History {
+    thread: u32,
+    events: Trace,
+}
+
+/// The traces with one history so far, and what follows on it in some: after which reads, which event.
+#[derive(Default)]
+struct Followers {
+    traces: Vec<Trace>,
+    next: HashSet<(Trace, Event)>,
+}
+
+impl History {
+    fn new(trace: &[Event], thread: u32, needed: Needed) -> History {
+        let own = projected(trace, thread);
+        let events = match needed {
+            // Data-abstract equivalence.
+            Needed::ByBranch => own.iter().map(|event| event.with(None)).collect(),
+            Needed::ByNext => own,
+        };
+        History { thread, events }
     }
 }
 
-/// The local determinism axioms: what can follow on `before` if `next` follows on a trace that is equivalent for
-/// its thread; `same` says whether the thread's reads are the same in both.
+/// The local determinism axioms: `before` with what can follow on it if `next` follows on a trace that is equivalent for
+/// its thread, with these reads.
 fn following(
     before: &Trace,
     next: Event,
-    same: bool,
+    their_reads: &Trace,
     needed: Needed,
     initial: &impl Fn(u64) -> u64,
-) -> Vec<Event> {
-    let fits = |event: &Event| {
-        let mut longer = before.clone();
-        longer.push(*event);
-        consistent(&longer, initial)
-    };
-    let candidate = match (next.op, needed) {
+) -> Option<Trace> {
+    let same = || reads(&projected(before, next.thread)) == *their_reads;
+    let event = match (next.op, needed) {
         (Op::Read, _) => next.with(Some(last_written(before, next.target, initial))),
-        (Op::Branch, Needed::ByBranch) if !same => return Vec::new(),
-        (Op::Write, Needed::ByBranch) if !same => next.with(Some(Value::Symbol)),
+        (Op::Branch, Needed::ByBranch) if !same() => return None,
+        (Op::Write, Needed::ByBranch) if !same() => next.with(Some(Value::Symbol)),
         _ => next,
     };
-    [candidate].into_iter().filter(fits).collect()
-}
-
-/// What two traces of a thread must have in common.
-fn abstracted(trace: &[Event], needed: Needed) -> Trace {
-    match needed {
-        Needed::ByBranch => trace.iter().map(|event| event.with(None)).collect(),
-        Needed::ByNext => trace.to_vec(),
-    }
+    let mut longer = before.clone();
+    longer.push(event);
+    consistent(&longer, initial).then_some(longer)
 }
 
 fn projected(trace: &[Event], thread: u32) -> Trace {

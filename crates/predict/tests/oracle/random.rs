@@ -16,13 +16,13 @@ use maker::Maker;
 /// What windows have.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Up to 4.
+    /// At most so many, from 2 to 4.
     pub threads: u32,
     /// How many steps at most (one more if the last is a pair).
     pub steps: usize,
     /// Up to 3.
     pub locks: u32,
-    /// Up to 3.
+    /// At most so many, up to 3.
     pub variables: u64,
     /// How many different values are written.
     pub values: u64,
@@ -62,7 +62,7 @@ impl Shape {
     /// The paper's events.
     pub const PAPER: Shape = Shape {
         threads: 3,
-        steps: 9,
+        steps: 10,
         locks: 1,
         variables: 2,
         values: 2,
@@ -89,9 +89,10 @@ impl Shape {
     /// Locks of all kinds, a single variable: deadlocks.
     pub const LOCKS: Shape = Shape {
         threads: 3,
-        steps: 13,
+        steps: 14,
         locks: 3,
         variables: 1,
+        values: 1,
         rest: Rest {
             locks: true,
             border: true,
@@ -103,7 +104,7 @@ impl Shape {
     /// Everything that there is.
     pub const EVERYTHING: Shape = Shape {
         threads: 3,
-        steps: 12,
+        steps: 14,
         locks: 2,
         rest: Rest {
             locks: true,
@@ -128,8 +129,13 @@ impl Shape {
 /// Random windows of a shape.
 pub fn windows(shape: Shape, needed: Needed) -> impl Strategy<Value = Window> {
     // More than there is room for, so that most windows are as long as they may be.
-    let choices = vec((any::<u8>(), any::<u16>()), 0..=3 * shape.steps);
+    let choices = vec((any::<u8>(), any::<u16>()), 0..=6 * shape.steps);
     (any::<u32>(), choices).prop_map(move |(start, choices)| {
+        let shape = Shape {
+            threads: 2 + (start >> 10) % (shape.threads - 1),
+            variables: 1 + u64::from(start >> 12) % shape.variables,
+            ..shape
+        };
         let mut maker = Maker::new(shape, start);
         for (who, what) in choices {
             if maker.length() < shape.steps {
@@ -148,8 +154,7 @@ pub fn windows(shape: Shape, needed: Needed) -> impl Strategy<Value = Window> {
 
 /// Random windows that have some of what a shape has beyond the paper's events: what there is comes up more often.
 pub fn windows_of_parts(all: Shape, needed: Needed) -> impl Strategy<Value = Window> {
-    let shape = (any::<u16>(), 2..=all.threads, 1..=all.variables);
-    shape.prop_flat_map(move |(some, threads, variables)| {
+    any::<u16>().prop_flat_map(move |some| {
         // About a third of it.
         let has = |bit: u32, there: bool| there && some.rotate_left(bit) & 5 == 5;
         let rest = Rest {
@@ -168,12 +173,6 @@ pub fn windows_of_parts(all: Shape, needed: Needed) -> impl Strategy<Value = Win
             lives: has(12, all.rest.lives),
             gaps: has(13, all.rest.gaps),
         };
-        let shape = Shape {
-            threads,
-            variables,
-            rest,
-            ..all
-        };
-        windows(shape, needed)
+        windows(Shape { rest, ..all }, needed)
     })
 }

@@ -32,6 +32,8 @@ pub(super) struct Maker {
     lives: Vec<Life>,
     memory: FxHashMap<u64, u8>,
     block: bool,
+    /// Whether threads mostly do what programs do: see `weight`.
+    disciplined: bool,
     objects: Objects,
     border: Border,
     steps: Vec<Step>,
@@ -45,11 +47,12 @@ impl Maker {
             lives: vec![Life::Runs; shape.threads as usize],
             memory: FxHashMap::default(),
             block: false,
+            disciplined: start >> 28 & 3 != 3,
             objects: Objects::new(shape, start),
             border: Border::default(),
             steps: Vec::new(),
         };
-        if shape.forks && start & 1 == 1 {
+        if shape.forks && start % 3 == 1 {
             maker.lives[1..].fill(Life::Unborn);
             maker.objects.forget_border();
         }
@@ -101,13 +104,13 @@ impl Maker {
         self.steps.len()
     }
 
-    /// One more: some thread does something that it can do, in half of the cases the same as before.
+    /// One more: some thread does something that it can do, in a third of the cases the same as before.
     pub fn step(&mut self, who: u8, what: u16) {
         let last = self.steps.last().map_or(0, |last| last.event.thread().0);
         let same = self.possible(last);
         let all = (0..self.shape.threads).map(|thread| self.possible(thread));
         let able: Vec<Vec<Action>> = all.filter(|actions| !actions.is_empty()).collect();
-        let actions = match (who < 128 && !same.is_empty(), able.len()) {
+        let actions = match (who < 80 && !same.is_empty(), able.len()) {
             (true, _) => &same,
             (false, 0) => return,
             (false, count) => &able[usize::from(who) % count],
@@ -134,13 +137,7 @@ impl Maker {
         self.accesses(thread, &mut actions);
         self.objects.can(thread, &mut actions);
         if self.shape.branches {
-            let after_read = self.steps.iter().rev();
-            let mut own = after_read.filter(|step| step.event.thread().0 == thread);
-            let often = match own.next() {
-                Some(last) if last.event.op().reads() => 3,
-                _ => 1,
-            };
-            actions.extend(vec![event(Op::Branch, 0); often]);
+            actions.push(event(Op::Branch, 0));
         }
         if self.shape.rest.gaps {
             actions.push(event(Op::Lost, 0));
@@ -148,17 +145,51 @@ impl Maker {
         if self.shape.forks {
             for (other, life) in (0..).zip(&self.lives) {
                 match life {
-                    Life::Unborn => actions.extend(vec![event(Op::Fork, other); 3]),
-                    Life::Ended => actions.extend(vec![event(Op::Join, other); 2]),
+                    Life::Unborn => actions.extend(vec![event(Op::Fork, other); 16]),
+                    Life::Ended => actions.extend(vec![event(Op::Join, other); 8]),
                     _ => {}
                 }
             }
             let idle = !self.objects.holds_any(thread);
             if thread > 0 && idle && self.was_forked(thread) {
-                actions.extend(vec![event(Op::End, 0); 2]);
+                actions.extend(vec![event(Op::End, 0); 3]);
             }
         }
-        actions
+        let weighted = actions.into_iter().flat_map(|action| {
+            let times = self.weight(thread, &action[0]);
+            std::iter::repeat_n(action, times)
+        });
+        weighted.collect()
+    }
+
+    /// How often an action should come up, given what its thread did last: windows without any discipline
+    /// have few pairs of accesses that something keeps apart.
+    fn weight(&self, thread: u32, step: &Step) -> usize {
+        let mut own = self.steps.iter().rev();
+        let own = own.find(|step| step.event.thread().0 == thread);
+        let last = own.map(|last| last.event.op());
+        let op = step.event.op();
+        let nested = self.shape.locks > 2;
+        match last.filter(|_| self.disciplined) {
+            Some(Op::Acquire | Op::ReadAcquire) if op.is_access() => 4,
+            Some(Op::Acquire | Op::ReadAcquire) if is_acquisition(step) && nested => 4,
+            Some(Op::Acquire | Op::ReadAcquire) => 1,
+            Some(Op::Read) if op == Op::Branch => 24,
+            Some(last) if last.is_access() && is_release(step) => 6,
+            _ if is_acquisition(step) && !self.objects.holds_any(thread) => 3,
+            _ if self.is_news(step) => 4,
+            _ => 1,
+        }
+    }
+
+    /// Whether a step reads what another thread wrote last.
+    fn is_news(&self, step: &Step) -> bool {
+        let writes = self.steps.iter().rev();
+        let mut writes =
+            writes.filter(|other| other.event.op().writes() && other.event.overlaps(&step.event));
+        let last = writes.next();
+        step.event.op().reads()
+            && last.is_some_and(|last| last.event.thread() != step.event.thread())
     }
 
     fn was_forked(&self, thread: u32) -> bool {
@@ -279,6 +310,14 @@ pub(super) fn plain(thread: u32, op: Op, target: impl Into<u64>) -> Step {
 
 fn access(thread: u32, op: Op, addr: u64, size: u16) -> Step {
     Step::new(Event::access(ThreadId(thread), op, Addr(addr), size, Pc(0)))
+}
+
+fn is_release(step: &Step) -> bool {
+    matches!(step.event.op(), Op::Release | Op::ReadRelease)
+}
+
+fn is_acquisition(step: &Step) -> bool {
+    matches!(step.event.op(), Op::Acquire | Op::ReadAcquire)
 }
 
 /// The same step at another place.

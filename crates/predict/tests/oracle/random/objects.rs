@@ -201,10 +201,10 @@ impl Objects {
                 Some(_) => actions.extend(vec![event(Op::ReadRelease, lock); 4]),
                 None => {
                     if self.free(lock, thread, Hold::Write) {
-                        actions.extend(vec![event(Op::Acquire, lock); 4]);
+                        actions.extend(vec![event(Op::Acquire, lock); 8]);
                     }
                     if special && last && self.free(lock, thread, Hold::Read) {
-                        actions.extend(vec![event(Op::ReadAcquire, lock); 4]);
+                        actions.extend(vec![event(Op::ReadAcquire, lock); 8]);
                     }
                     if special && self.free(lock, thread, Hold::Write) {
                         actions.push(vec![plain(thread, Op::Acquire, lock).with_written(1)]);
