@@ -143,6 +143,9 @@ impl Closure {
                 self.take(other, model.hard.clock(&model.threads, event, other));
             }
         }
+        if let Some((peer, before)) = model.threads.silent_join(event) {
+            self.need_all(peer, before);
+        }
         if let Some(consumer) = model.tokens.consumer(event) {
             match consumer.observed {
                 NONE => return None,

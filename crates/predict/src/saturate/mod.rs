@@ -288,6 +288,9 @@ impl<'m, 'w> Saturation<'m, 'w> {
                 self.join(*from, event)?;
             }
         }
+        if let Some((peer, before)) = model.threads.silent_join(event) {
+            self.need_all(peer, before);
+        }
         for one in self.later.remove(&event).unwrap_or_default() {
             self.connect(one, event)?;
         }

@@ -46,7 +46,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
     }
 
     /// All reads of a thread before a place are needed.
-    fn need_all(&mut self, thread: usize, before: u32) {
+    pub(super) fn need_all(&mut self, thread: usize, before: u32) {
         self.all_before[thread] = self.all_before[thread].max(before);
     }
 

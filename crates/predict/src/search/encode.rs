@@ -105,8 +105,14 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     }
 
     /// Before which places all reads are needed in a solution.
-    pub fn all_before(&self, solved: &Solved) -> Vec<u32> {
+    pub fn all_before(&self, solved: &Solved, executed: &[u32]) -> Vec<u32> {
         let mut all = self.must.all_before.clone();
+        for (join, peer, before) in &self.model.threads.silent_joins {
+            if self.model.index(*join) < executed[self.model.thread(*join)] {
+                let known = &mut all[*peer as usize];
+                *known = (*known).max(*before);
+            }
+        }
         for ((thread, place), lit) in &self.all_before {
             if solved.is_true(*lit) {
                 let known = &mut all[*thread as usize];
@@ -338,6 +344,13 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             let unless = self.is_left_out(needer);
             tell(self, need, unless);
         }
+        for (join, peer, before) in &model.threads.silent_joins {
+            if *peer as usize == thread && index < *before {
+                let unless = self.is_left_out(*join);
+                // Positions of joins are told apart from places by the second highest bit.
+                tell(self, join | 1 << 30, unless);
+            }
+        }
         let all: Vec<(u32, Lit)> = self
             .all_before
             .iter()
@@ -347,7 +360,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             .map(|((_, place), lit)| (*place, *lit))
             .collect();
         for (place, lit) in all {
-            // Places of needs and of writes are told apart by their parity.
+            // Places of writes are told apart from those of needs by the highest bit.
             tell(self, place | 1 << 31, !lit);
         }
         told

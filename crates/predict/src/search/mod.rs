@@ -95,7 +95,7 @@ pub fn search(question: &Question, must: &Saturation, budget: &Budget) -> Found 
             Outcome::GaveUp(_) => return Found::GaveUp,
         };
         let executed = encoder.executed(&solved);
-        let all_before = encoder.all_before(&solved);
+        let all_before = encoder.all_before(&solved, &executed);
         edges.values_mut().for_each(Vec::clear);
         for (from, to) in encoder.edges(&solved) {
             edges.entry(to).or_default().push(from);
