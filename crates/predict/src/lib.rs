@@ -55,6 +55,7 @@ mod model;
 mod needs;
 mod question;
 mod reduce;
+mod run;
 mod saturate;
 mod search;
 mod window;
@@ -65,5 +66,8 @@ pub use deadlocks::{Cycles, cycles};
 pub use model::Model;
 pub use needs::{Reads, needed_by};
 pub use reduce::Reduced;
+pub use run::{
+    Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,
+};
 pub use search::Budget;
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};
