@@ -50,6 +50,7 @@ mod ask;
 mod candidates;
 pub mod check;
 mod closure;
+mod code_needs;
 mod deadlocks;
 mod model;
 mod needs;
@@ -62,6 +63,7 @@ mod window;
 
 pub use ask::{Answer, Asker, Stage};
 pub use candidates::{Candidates, Places, candidates};
+pub use code_needs::{AboutEvent, CodeNeeds};
 pub use deadlocks::{Cycles, cycles};
 pub use model::Model;
 pub use needs::{Reads, needed_by};
