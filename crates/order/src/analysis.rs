@@ -3,7 +3,7 @@
 //! The clause is that of the first unique implication point; literals that others of the clause
 //! imply by their own reason are left out.
 
-use crate::clauses::NO_CLAUSE;
+use crate::clauses::{ClauseId, NO_CLAUSE};
 use crate::literal::Lit;
 use crate::proof::Step;
 use crate::solver::Solver;
@@ -71,7 +71,7 @@ impl Solver {
                 break lit;
             }
             let reason = self.trail.reason(lit);
-            self.clauses.bump(reason);
+            self.took_part(reason);
             since = since.max(self.clauses.header(reason).since);
             for k in 1..self.clauses.lits(reason).len() {
                 let other = self.clauses.lits(reason)[k];
@@ -91,6 +91,15 @@ impl Solver {
                 .map_or(0, |&lit| self.trail.level_of(lit)),
             since,
             spread: self.spread(),
+        }
+    }
+
+    /// A clause took part in a conflict.
+    pub(crate) fn took_part(&mut self, clause: ClauseId) {
+        if self.clauses.header(clause).learned {
+            self.clauses.bump(clause);
+        } else {
+            self.recent.add(clause);
         }
     }
 
@@ -154,15 +163,14 @@ impl Solver {
         }
     }
 
+    /// On how many levels the literals of `learned` stand.
     fn spread(&mut self) -> u32 {
-        let mut levels: Vec<u32> = self
-            .learned
-            .iter()
-            .map(|&lit| self.trail.level_of(lit))
-            .collect();
-        levels.sort_unstable();
-        levels.dedup();
-        levels.len() as u32
+        self.levels.clear();
+        let levels = self.learned.iter().map(|&lit| self.trail.level_of(lit));
+        self.levels.extend(levels);
+        self.levels.sort_unstable();
+        self.levels.dedup();
+        self.levels.len() as u32
     }
 
     /// The assumptions because of which the assumption `refused` is false, itself included.

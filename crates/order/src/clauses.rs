@@ -138,10 +138,7 @@ impl Clauses {
 
     /// A learned clause took part in a conflict.
     pub fn bump(&mut self, clause: ClauseId) {
-        let header = &mut self.headers[clause as usize];
-        if header.learned {
-            header.activity += self.step;
-        }
+        self.headers[clause as usize].activity += self.step;
     }
 
     pub fn decay(&mut self) {

@@ -135,6 +135,7 @@ impl Solver {
         if self.clauses.learned_count() > self.learned_limit {
             self.learned_limit += self.learned_limit / 10;
             self.undo_to(0);
+            self.recent.clear();
             self.clauses.halve_learned();
             self.clause_head = 0;
         }
