@@ -59,10 +59,6 @@ impl Clauses {
         self.watchers.push(Vec::new());
     }
 
-    pub fn len(&self) -> usize {
-        self.headers.len()
-    }
-
     pub fn learned_count(&self) -> usize {
         self.learned
     }
