@@ -3,7 +3,7 @@
 //! The clause is that of the first unique implication point; literals that others of the clause
 //! imply by their own reason are left out.
 
-use crate::clauses::NO_CLAUSE;
+use crate::clauses::{ClauseId, NO_CLAUSE};
 use crate::literal::Lit;
 use crate::proof::Step;
 use crate::solver::Solver;
@@ -71,7 +71,7 @@ impl Solver {
                 break lit;
             }
             let reason = self.trail.reason(lit);
-            self.clauses.bump(reason);
+            self.took_part(reason);
             since = since.max(self.clauses.header(reason).since);
             for k in 1..self.clauses.lits(reason).len() {
                 let other = self.clauses.lits(reason)[k];
@@ -91,6 +91,15 @@ impl Solver {
                 .map_or(0, |&lit| self.trail.level_of(lit)),
             since,
             spread: self.spread(),
+        }
+    }
+
+    /// A clause took part in a conflict.
+    pub(crate) fn took_part(&mut self, clause: ClauseId) {
+        if self.clauses.header(clause).learned {
+            self.clauses.bump(clause);
+        } else {
+            self.recent.add(clause);
         }
     }
 
@@ -114,13 +123,15 @@ impl Solver {
         at == level
     }
 
-    /// Drops the literals whose reason has only literals that are in the clause anyway.
+    /// Drops the literals that the others imply, through however many reasons.
     fn leave_out_implied(&mut self, since: &mut u32) {
+        let levels = self.learned.iter().map(|&lit| self.trail.level_of(lit));
+        let levels = levels.fold(0, |levels, level| levels | level_bit(level));
         let mut kept = 1;
         for k in 1..self.learned.len() {
             let lit = self.learned[k];
-            match self.implied_since(lit) {
-                Some(reason_since) => *since = reason_since.max(*since),
+            match self.implied_since(lit, levels) {
+                Some(reasons_since) => *since = reasons_since.max(*since),
                 None => {
                     self.learned[kept] = lit;
                     kept += 1;
@@ -130,20 +141,44 @@ impl Solver {
         self.learned.truncate(kept);
     }
 
-    fn implied_since(&self, lit: Lit) -> Option<u32> {
-        let reason = self.trail.reason(lit);
-        if reason == NO_CLAUSE {
-            return None;
-        }
-        let mut since = self.clauses.header(reason).since;
-        for &other in &self.clauses.lits(reason)[1..] {
-            if self.trail.level_of(other) == 0 {
-                since = since.max(self.trail.since(other));
-            } else if !self.seen[other.variable()] {
+    /// If the literals that were seen imply `lit`: since when the reasons for that hold. `levels` has
+    /// the levels of the clause: a literal on another one cannot be implied.
+    fn implied_since(&mut self, lit: Lit, levels: u64) -> Option<u32> {
+        let noted = self.to_clear.len();
+        let mut since = 0;
+        self.scratch.clear();
+        self.scratch.push(lit);
+        while let Some(lit) = self.scratch.pop() {
+            let reason = self.trail.reason(lit);
+            let known = reason != NO_CLAUSE;
+            if !known || !self.follow_reason(reason, levels, &mut since) {
+                for variable in self.to_clear.drain(noted..) {
+                    self.seen[variable as usize] = false;
+                }
                 return None;
             }
         }
         Some(since)
+    }
+
+    /// Notes the false literals of a reason that were not seen yet; false if one is on none of
+    /// `levels`.
+    fn follow_reason(&mut self, reason: ClauseId, levels: u64, since: &mut u32) -> bool {
+        *since = self.clauses.header(reason).since.max(*since);
+        for &other in &self.clauses.lits(reason)[1..] {
+            let level = self.trail.level_of(other);
+            if level == 0 {
+                *since = self.trail.since(other).max(*since);
+            } else if !self.seen[other.variable()] {
+                if levels & level_bit(level) == 0 {
+                    return false;
+                }
+                self.seen[other.variable()] = true;
+                self.to_clear.push(other.variable() as u32);
+                self.scratch.push(other);
+            }
+        }
+        true
     }
 
     /// The second literal is watched: let it be the one that becomes open first.
@@ -154,15 +189,14 @@ impl Solver {
         }
     }
 
+    /// On how many levels the literals of `learned` stand.
     fn spread(&mut self) -> u32 {
-        let mut levels: Vec<u32> = self
-            .learned
-            .iter()
-            .map(|&lit| self.trail.level_of(lit))
-            .collect();
-        levels.sort_unstable();
-        levels.dedup();
-        levels.len() as u32
+        self.levels.clear();
+        let levels = self.learned.iter().map(|&lit| self.trail.level_of(lit));
+        self.levels.extend(levels);
+        self.levels.sort_unstable();
+        self.levels.dedup();
+        self.levels.len() as u32
     }
 
     /// The assumptions because of which the assumption `refused` is false, itself included.
@@ -192,4 +226,9 @@ impl Solver {
         });
         core
     }
+}
+
+/// A bit for a level; distant levels share one.
+fn level_bit(level: u32) -> u64 {
+    1 << (level % 64)
 }

@@ -59,10 +59,6 @@ impl Clauses {
         self.watchers.push(Vec::new());
     }
 
-    pub fn len(&self) -> usize {
-        self.headers.len()
-    }
-
     pub fn learned_count(&self) -> usize {
         self.learned
     }
@@ -138,10 +134,7 @@ impl Clauses {
 
     /// A learned clause took part in a conflict.
     pub fn bump(&mut self, clause: ClauseId) {
-        let header = &mut self.headers[clause as usize];
-        if header.learned {
-            header.activity += self.step;
-        }
+        self.headers[clause as usize].activity += self.step;
     }
 
     pub fn decay(&mut self) {

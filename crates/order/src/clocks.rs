@@ -141,3 +141,82 @@ impl Clocks {
         self.successors.truncate(stations);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CHAINS: u32 = 3;
+    const LENGTH: u32 = 4;
+
+    fn node(number: u32) -> Node {
+        Node {
+            chain: number / LENGTH,
+            index: number % LENGTH,
+        }
+    }
+
+    /// Which node comes before which, by going through all steps until nothing changes.
+    fn closure(edges: &[(u32, u32)]) -> Vec<Vec<bool>> {
+        let count = (CHAINS * LENGTH) as usize;
+        let mut before = vec![vec![false; count]; count];
+        for x in 0..count as u32 {
+            for y in 0..count as u32 {
+                let chained = node(x).chain == node(y).chain && x < y;
+                before[x as usize][y as usize] = chained || edges.contains(&(x, y));
+            }
+        }
+        for via in 0..count {
+            for x in 0..count {
+                for y in 0..count {
+                    before[x][y] |= before[x][via] && before[via][y];
+                }
+            }
+        }
+        before
+    }
+
+    fn compare(clocks: &Clocks, stations: &Stations, edges: &[(u32, u32)]) {
+        let before = closure(edges);
+        for x in 0..CHAINS * LENGTH {
+            for y in 0..CHAINS * LENGTH {
+                let expected = before[x as usize][y as usize];
+                assert_eq!(clocks.precedes(node(x), node(y), stations), expected);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn clocks_know_what_precedes_what(
+            wishes in proptest::collection::vec((0..CHAINS * LENGTH, 0..CHAINS * LENGTH), 0..15),
+            kept in 0..15usize,
+        ) {
+            let mut stations = Stations::new(&[LENGTH; CHAINS as usize]);
+            let mut clocks = Clocks::new(CHAINS as usize);
+            clocks.keep_journal();
+            let mut edges = Vec::new();
+            for (x, y) in wishes {
+                if x == y || clocks.precedes(node(y), node(x), &stations) {
+                    continue;
+                }
+                let serial = 1 + edges.len() as u32;
+                let ends = [x, y].map(|end| {
+                    let (station, is_new) = stations.make(node(end), serial);
+                    if is_new {
+                        clocks.make(station, &stations);
+                    }
+                    station
+                });
+                clocks.add(ends[0], ends[1], serial, &stations);
+                edges.push((x, y));
+                compare(&clocks, &stations, &edges);
+            }
+            stations.forget_since(kept as u32);
+            clocks.forget_since(kept as u32, stations.len());
+            edges.truncate(kept);
+            compare(&clocks, &stations, &edges);
+        }
+    }
+}

@@ -25,6 +25,7 @@ impl Solver {
         self.assumed.clear();
         let variables = self.births.partition_point(|&birth| birth <= serial);
         self.forget_fixed(serial);
+        self.recent.clear();
         self.clauses
             .retain(variables, |header| header.since <= serial);
         if self.impossible_since.is_some_and(|since| since > serial) {

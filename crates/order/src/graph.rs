@@ -378,3 +378,6 @@ impl Graph {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@
 //!
 //! The search is CDCL (Marques-Silva and Sakallah, GRASP, 1999; with the data structures of Chaff and
 //! MiniSat) with the order as its theory: a true order literal puts an edge into a graph that is
-//! kept free of cycles ([`graph`]), and a cycle is a conflict among the literals of its edges. Only
+//! kept free of cycles, and a cycle is a conflict among the literals of its edges. Only
 //! literals of clauses that are not satisfied yet are decided, so that a solution has few edges.
 //!
 //! It knows nothing of traces, locks or races.

@@ -3,9 +3,9 @@
 //! A model stands on its own, so that it can be read while clauses are added to the solver that
 //! gave it. What comes before a node is computed for all stations at once, at the first question.
 
-use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::OnceLock;
 
 use crate::literal::Lit;
 use crate::stations::{NOWHERE, Node, Stations};
@@ -24,7 +24,7 @@ pub struct Model {
     /// Edges between places, by the later one.
     edges: Vec<(u32, u32)>,
     /// Per place and chain: how many nodes of the chain come before it.
-    clocks: OnceCell<Vec<u32>>,
+    clocks: OnceLock<Vec<u32>>,
 }
 
 impl Model {
@@ -59,7 +59,7 @@ impl Model {
             previous,
             chains,
             edges,
-            clocks: OnceCell::new(),
+            clocks: OnceLock::new(),
         }
     }
 

@@ -34,7 +34,7 @@ impl Solver {
                 self.conflict.clear();
                 self.conflict.extend_from_slice(self.clauses.lits(conflict));
                 self.conflict_since = self.clauses.header(conflict).since;
-                self.clauses.bump(conflict);
+                self.took_part(conflict);
                 return Err(Conflict);
             }
         }

@@ -131,10 +131,13 @@ impl Solver {
 
     fn begin_anew(&mut self) {
         self.statistics.restarts += 1;
-        self.learned_limit = self.learned_limit.max(4000 + self.clauses.len() / 4);
+        self.learned_limit = self
+            .learned_limit
+            .max(1500 + self.clauses.asked_count() / 16);
         if self.clauses.learned_count() > self.learned_limit {
             self.learned_limit += self.learned_limit / 10;
             self.undo_to(0);
+            self.recent.clear();
             self.clauses.halve_learned();
             self.clause_head = 0;
         }

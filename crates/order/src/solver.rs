@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::activity::Activity;
 use crate::clauses::{Clauses, NO_CLAUSE};
 use crate::clocks::Clocks;
+use crate::decision::Recent;
 use crate::graph::Graph;
 use crate::limit::Statistics;
 use crate::literal::Lit;
@@ -51,6 +52,7 @@ pub struct Solver {
     pub(crate) edge_counts: Vec<usize>,
     /// Where among the clauses that were asked for to look next.
     pub(crate) cursor: usize,
+    pub(crate) recent: Recent,
     pub(crate) assumed: Vec<Lit>,
     pub(crate) learned_limit: usize,
     pub(crate) proof: Option<Proof>,
@@ -63,6 +65,7 @@ pub struct Solver {
     pub(crate) seen: Vec<bool>,
     pub(crate) to_clear: Vec<u32>,
     pub(crate) scratch: Vec<Lit>,
+    pub(crate) levels: Vec<u32>,
 }
 
 impl Solver {
@@ -86,6 +89,7 @@ impl Solver {
             order_head: 0,
             edge_counts: Vec::new(),
             cursor: 0,
+            recent: Recent::default(),
             assumed: Vec::new(),
             learned_limit: 0,
             proof: None,
@@ -96,6 +100,7 @@ impl Solver {
             seen: Vec::new(),
             to_clear: Vec::new(),
             scratch: Vec::new(),
+            levels: Vec::new(),
         };
         let constant = solver.make_variable((NOWHERE, NOWHERE));
         solver.trail.assign(constant, NO_CLAUSE, 0);

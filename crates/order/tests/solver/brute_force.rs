@@ -1,9 +1,7 @@
 //! Verdicts equal brute force; every "solved" is a solution, every "impossible" has a proof.
 
-mod oracle;
-
+use crate::oracle::{Problem, Told, Word, problem, words};
 use deadheat_order::{Limit, Lit, Outcome, Solver, refutation};
-use oracle::{Problem, Told, Word, problem, words};
 use proptest::prelude::*;
 
 fn ask(told: &mut Told, problem: &Problem, assumptions: &[Word]) -> Result<(), TestCaseError> {
