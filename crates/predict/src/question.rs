@@ -24,7 +24,12 @@ impl<'m, 'w> Question<'m, 'w> {
             model,
             next: cut.next.clone(),
             least: vec![0; threads],
-            most: model.threads.chains.iter().map(|chain| chain.len() as u32).collect(),
+            most: model
+                .threads
+                .chains
+                .iter()
+                .map(|chain| chain.len() as u32)
+                .collect(),
         };
         for (thread, most) in question.most.iter_mut().enumerate() {
             *most = (*most).min(stuck_at(model, thread));
@@ -55,14 +60,17 @@ impl<'m, 'w> Question<'m, 'w> {
                 question.most[thread] = question.most[thread].min(model.index(end.event));
             }
         }
-        let is_possible = (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
+        let is_possible =
+            (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
         is_possible.then_some(question)
     }
 
     /// Whether an event of the cut is of this thread.
     #[inline]
     pub fn is_in_cut(&self, thread: usize) -> bool {
-        self.next.iter().any(|next| self.model.thread(*next) == thread)
+        self.next
+            .iter()
+            .any(|next| self.model.thread(*next) == thread)
     }
 
     /// If a thread has executed so many events: the place behind the last event that its
@@ -75,9 +83,11 @@ impl<'m, 'w> Question<'m, 'w> {
 
 /// The place of the first event of a thread that no schedule can have.
 fn stuck_at(model: &Model, thread: usize) -> u32 {
-    let stuck = model.tokens.consumers.iter().filter(|consumer| {
-        consumer.observed == NONE && model.thread(consumer.event) == thread
-    });
+    let stuck = model
+        .tokens
+        .consumers
+        .iter()
+        .filter(|consumer| consumer.observed == NONE && model.thread(consumer.event) == thread);
     let stuck = stuck.map(|consumer| model.index(consumer.event)).min();
     // What comes behind a gap depended on all that came before it, which cannot be told from what is here.
     let chain = &model.threads.chains[thread];

@@ -20,22 +20,36 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
         let Some(inner) = reduced.cut(cut) else {
             // A request whose acquisition follows: that is asked about instead.
             let is_request = |event: &u32| {
-                matches!(window.steps[*event as usize].event.op(), Op::Request | Op::ReadRequest)
+                matches!(
+                    window.steps[*event as usize].event.op(),
+                    Op::Request | Op::ReadRequest
+                )
             };
             let is_left_out = cut.next.iter().any(is_request);
-            assert!(is_left_out || !expected, "left out: {cut:?}\n{:#?}", told(window));
+            assert!(
+                is_left_out || !expected,
+                "left out: {cut:?}\n{:#?}",
+                told(window)
+            );
             continue;
         };
         match asker.ask(&inner, &Budget::default()) {
             (Answer::Reached(schedule), stage) => {
                 let schedule = reduced.schedule(&schedule, cut);
                 if let Err(violation) = check(window, cut, &schedule) {
-                    panic!("{violation} ({stage:?})\n{cut:?} by {schedule:?}\n{:#?}", told(window));
+                    panic!(
+                        "{violation} ({stage:?})\n{cut:?} by {schedule:?}\n{:#?}",
+                        told(window)
+                    );
                 }
                 assert!(expected, "the oracle has missed {cut:?}");
             }
             (Answer::Impossible, stage) => {
-                assert!(!expected, "missed by {stage:?}: {cut:?}\n{:#?}", told(window));
+                assert!(
+                    !expected,
+                    "missed by {stage:?}: {cut:?}\n{:#?}",
+                    told(window)
+                );
             }
             (Answer::Unknown, stage) => panic!("{stage:?} gave up on {cut:?}\n{:#?}", told(window)),
         }
@@ -44,7 +58,9 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
 
 fn told(window: &Window) -> Vec<String> {
     let steps = window.steps.iter().zip(&window.needed_by).enumerate();
-    steps.map(|(at, (step, need))| format!("{at}: {step:?} needed by {need}")).collect()
+    steps
+        .map(|(at, (step, need))| format!("{at}: {step:?} needed by {need}"))
+        .collect()
 }
 
 fn races(window: &Window) {
@@ -56,7 +72,9 @@ fn races(window: &Window) {
             next: next.to_vec(),
         })
         .collect();
-    agrees(window, &cuts, |cut| expected.contains_key(&[cut.next[0], cut.next[1]]));
+    agrees(window, &cuts, |cut| {
+        expected.contains_key(&[cut.next[0], cut.next[1]])
+    });
 }
 
 fn deadlocks(window: &Window) {

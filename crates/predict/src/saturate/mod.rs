@@ -156,7 +156,8 @@ impl<'m, 'w> Saturation<'m, 'w> {
         let (thread, index) = (self.model.thread(event), self.model.index(event));
         if self.is_in(event) {
             let start = event as usize * self.width;
-            self.row.copy_from_slice(&self.clocks[start..start + self.width]);
+            self.row
+                .copy_from_slice(&self.clocks[start..start + self.width]);
             return;
         }
         self.row.copy_from_slice(self.model.hard.row(event));
