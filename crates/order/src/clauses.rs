@@ -21,8 +21,6 @@ pub(crate) struct Header {
     pub spread: u32,
     /// Of a learned clause: how much it took part in conflicts lately.
     pub activity: f32,
-    /// Of a clause that was asked for: a literal that made it true lately.
-    pub witness: Lit,
 }
 
 /// A clause that watches a literal; nothing is to be done while `blocker` is true.
@@ -38,8 +36,8 @@ pub(crate) struct Clauses {
     lits: Vec<Lit>,
     /// Per literal: the clauses to look at when it becomes true, as they watch its negation.
     pub watchers: Vec<Vec<Watcher>>,
-    /// Per variable: the clauses that were asked for in which it occurs.
-    pub occurrences: Vec<Vec<ClauseId>>,
+    /// The clauses that were asked for, each with a literal that held lately.
+    asked: Vec<(ClauseId, Lit)>,
     learned: usize,
     step: f32,
 }
@@ -50,7 +48,7 @@ impl Clauses {
             headers: Vec::new(),
             lits: Vec::new(),
             watchers: Vec::new(),
-            occurrences: Vec::new(),
+            asked: Vec::new(),
             learned: 0,
             step: 1.0,
         }
@@ -59,7 +57,6 @@ impl Clauses {
     pub fn add_variable(&mut self) {
         self.watchers.push(Vec::new());
         self.watchers.push(Vec::new());
-        self.occurrences.push(Vec::new());
     }
 
     pub fn len(&self) -> usize {
@@ -74,10 +71,6 @@ impl Clauses {
         &self.headers[clause as usize]
     }
 
-    pub fn header_mut(&mut self, clause: ClauseId) -> &mut Header {
-        &mut self.headers[clause as usize]
-    }
-
     pub fn lits(&self, clause: ClauseId) -> &[Lit] {
         let header = &self.headers[clause as usize];
         &self.lits[header.start as usize..(header.start + header.len) as usize]
@@ -88,11 +81,25 @@ impl Clauses {
         &mut self.lits[header.start as usize..(header.start + header.len) as usize]
     }
 
-    /// The clauses that were asked for.
-    pub fn asked(&self) -> impl Iterator<Item = &[Lit]> {
-        (0..self.headers.len() as u32)
-            .filter(|&clause| !self.header(clause).learned)
-            .map(|clause| self.lits(clause))
+    /// How many clauses were asked for.
+    pub fn asked_count(&self) -> usize {
+        self.asked.len()
+    }
+
+    /// A clause that was asked for, by its place among these, and a literal that held lately.
+    pub fn asked_clause(&self, place: usize) -> (ClauseId, Lit) {
+        self.asked[place]
+    }
+
+    pub fn set_witness(&mut self, place: usize, lit: Lit) {
+        self.asked[place].1 = lit;
+    }
+
+    /// The clauses that were asked for, each with a literal that held lately.
+    pub fn asked(&self) -> impl Iterator<Item = (&[Lit], Lit)> {
+        self.asked
+            .iter()
+            .map(|&(clause, witness)| (self.lits(clause), witness))
     }
 
     /// Adds a clause of at least two literals, of which the first two are to be watched.
@@ -105,7 +112,6 @@ impl Clauses {
             since,
             spread,
             activity: self.step,
-            witness: lits[0],
         });
         self.lits.extend_from_slice(lits);
         self.learned += usize::from(learned);
@@ -126,10 +132,7 @@ impl Clauses {
             blocker: first,
         });
         if !header.learned {
-            for k in start..start + header.len as usize {
-                let variable = self.lits[k].variable();
-                self.occurrences[variable].push(clause);
-            }
+            self.asked.push((clause, first));
         }
     }
 
@@ -155,13 +158,10 @@ impl Clauses {
     /// of anything that can still be undone.
     pub fn retain(&mut self, variables: usize, mut keep: impl FnMut(&Header) -> bool) {
         self.watchers.truncate(2 * variables);
-        self.occurrences.truncate(variables);
         for list in &mut self.watchers {
             list.clear();
         }
-        for list in &mut self.occurrences {
-            list.clear();
-        }
+        self.asked.clear();
         let mut end = 0;
         let lits = &mut self.lits;
         self.headers.retain_mut(|header| {
@@ -196,6 +196,6 @@ impl Clauses {
             doomed[clause as usize] = true;
         }
         let mut doomed = doomed.into_iter();
-        self.retain(self.occurrences.len(), |_| !doomed.next().unwrap_or(false));
+        self.retain(self.watchers.len() / 2, |_| !doomed.next().unwrap_or(false));
     }
 }

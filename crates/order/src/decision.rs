@@ -1,69 +1,59 @@
 //! What to try next.
 //!
-//! Only clauses that are not satisfied ask for decisions, so that a solution has few edges. Of the
-//! variables that such clauses have, the liveliest says which clause comes first; of that clause the
-//! literal is tried that fits what is there: an order literal that agrees with the graph's
-//! present linear order, as it can close no cycle, or one that was preferred or held before.
+//! The graph's linear order is a candidate for the solution at any time, and so is "false" for
+//! every variable. A clause with a literal that holds in the candidate, be it still open, needs no
+//! decision. Decisions are made for the clauses that the candidate breaks, and each moves the
+//! candidate: its order when the edge of the decided literal goes against it. So the search commits
+//! itself only where there is something to repair, as local search would do it.
 
 use crate::clauses::ClauseId;
 use crate::literal::Lit;
 use crate::solver::Solver;
 
 impl Solver {
-    /// An open literal that would satisfy a clause; `None` if all are satisfied.
+    /// An open literal of a clause that the candidate breaks; `None` if it breaks none.
     pub(crate) fn choose(&mut self) -> Option<Lit> {
-        while let Some(variable) = self.activity.pop() {
-            let lit = Lit::positive(variable);
-            if !self.trail.is_open(lit) {
-                continue;
+        let count = self.clauses.asked_count();
+        for _ in 0..count {
+            if self.cursor >= count {
+                self.cursor = 0;
             }
-            let Some(clause) = self.unsatisfied_clause(variable as usize) else {
-                self.unneeded.push((variable, self.trail.level()));
-                continue;
-            };
-            self.activity.insert(variable);
-            return Some(self.choose_in(clause, variable as usize));
+            let (clause, witness) = self.clauses.asked_clause(self.cursor);
+            if !self.holds(witness) {
+                let mut lits = self.clauses.lits(clause).iter();
+                match lits.find(|&&lit| self.holds(lit)) {
+                    Some(&lit) => self.clauses.set_witness(self.cursor, lit),
+                    None => return Some(self.choose_in(clause)),
+                }
+            }
+            self.cursor += 1;
         }
         None
     }
 
-    fn unsatisfied_clause(&mut self, variable: usize) -> Option<ClauseId> {
-        for k in 0..self.clauses.occurrences[variable].len() {
-            let clause = self.clauses.occurrences[variable][k];
-            if self.trail.is_true(self.clauses.header(clause).witness) {
-                continue;
-            }
-            let lits = self.clauses.lits(clause).iter();
-            match lits.copied().find(|&lit| self.trail.is_true(lit)) {
-                Some(witness) => self.clauses.header_mut(clause).witness = witness,
-                None => return Some(clause),
-            }
+    /// Whether `lit` is true or, being open, holds in the candidate.
+    pub(crate) fn holds(&self, lit: Lit) -> bool {
+        if !self.trail.is_open(lit) {
+            return self.trail.is_true(lit);
         }
-        None
-    }
-
-    fn choose_in(&self, clause: ClauseId, variable: usize) -> Lit {
-        let lits = self.clauses.lits(clause);
-        let mut best: Option<(bool, bool, f64, Lit)> = None;
-        for &lit in lits.iter().filter(|&&lit| self.trail.is_open(lit)) {
-            let own = lit.variable() == variable;
-            let score = self.activity.score(lit.variable());
-            let candidate = (self.fits(lit), own, score, lit);
-            if best.is_none_or(|best| (best.0, best.1, best.2) < (candidate.0, own, score)) {
-                best = Some(candidate);
-            }
-        }
-        best.map_or(Lit::positive(variable as u32), |best| best.3)
-    }
-
-    /// Whether `lit` goes well with what is there.
-    fn fits(&self, lit: Lit) -> bool {
-        let preferred = self.phases[lit.variable()] == lit.is_positive();
         match self.edge_of(lit) {
-            Some((x, y)) if lit.is_positive() => {
-                preferred || self.graph.place(x) < self.graph.place(y)
-            }
-            _ => preferred,
+            Some((x, y)) => lit.is_positive() && self.graph.place(x) < self.graph.place(y),
+            None => !lit.is_positive(),
         }
+    }
+
+    fn choose_in(&self, clause: ClauseId) -> Lit {
+        let lits = self.clauses.lits(clause).iter().copied();
+        let open = lits.filter(|&lit| self.trail.is_open(lit));
+        let liking = |lit: Lit| {
+            let preferred = self.phases[lit.variable()] == lit.is_positive();
+            (preferred, self.activity.score(lit.variable()))
+        };
+        open.max_by(|&a, &b| {
+            liking(a)
+                .partial_cmp(&liking(b))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        })
+        .unwrap_or(Lit::TRUE)
     }
 }

@@ -46,7 +46,6 @@ impl Solver {
         let mut fixed: Vec<(Lit, u32)> = Vec::new();
         while let Some(lit) = self.trail.pop() {
             fixed.push((lit, self.trail.since(lit)));
-            self.activity.insert(lit.variable() as u32);
         }
         for (lit, since) in fixed.into_iter().rev() {
             if since <= serial {
@@ -58,9 +57,6 @@ impl Solver {
     }
 
     fn forget_variables(&mut self, variables: usize) {
-        for (variable, _) in self.unneeded.drain(..) {
-            self.activity.insert(variable);
-        }
         for &edge in self.edges[variables..].iter() {
             self.order_literals.remove(&edge);
         }

@@ -154,28 +154,30 @@ impl Solver {
         let start = self.trail.start(level + 1);
         while self.trail.len() > start {
             let Some(lit) = self.trail.pop() else { break };
-            let variable = lit.variable();
-            if self.edge_of(lit).is_none() {
-                self.phases[variable] = lit.is_positive();
-            }
-            self.activity.insert(variable as u32);
+            self.phases[lit.variable()] = lit.is_positive();
         }
         self.trail.close_levels(level);
         self.graph.shrink(self.edge_counts[level as usize]);
         self.edge_counts.truncate(level as usize);
         self.clause_head = self.clause_head.min(start);
         self.order_head = self.order_head.min(start);
-        while let Some((variable, _)) = self.unneeded.pop_if(|&mut (_, seen_at)| seen_at > level) {
-            self.activity.insert(variable);
-        }
     }
 
+    /// The candidate: what is true, and what else the clauses rest on.
     fn model(&self) -> Model {
-        let values = (0..self.trail.variable_count() as u32)
+        let mut values: Vec<bool> = (0..self.trail.variable_count() as u32)
             .map(|variable| self.trail.is_true(Lit::positive(variable)))
             .collect();
-        let edges = self.graph.edges();
-        Model::new(values, &self.stations, self.graph.in_order(), edges)
+        let mut edges = self.graph.edges().to_vec();
+        for (_, witness) in self.clauses.asked() {
+            if let Some(edge) = self.edge_of(witness)
+                && witness.is_positive()
+                && !std::mem::replace(&mut values[witness.variable()], true)
+            {
+                edges.push(edge);
+            }
+        }
+        Model::new(values, &self.stations, self.graph.in_order(), &edges)
     }
 }
 

@@ -49,8 +49,8 @@ pub struct Solver {
     pub(crate) order_head: usize,
     /// Per level: how many edges the graph had when it was opened.
     pub(crate) edge_counts: Vec<usize>,
-    /// Variables that no open clause needed, and the level at which that was seen.
-    pub(crate) unneeded: Vec<(u32, u32)>,
+    /// Where among the clauses that were asked for to look next.
+    pub(crate) cursor: usize,
     pub(crate) assumed: Vec<Lit>,
     pub(crate) learned_limit: usize,
     pub(crate) proof: Option<Proof>,
@@ -85,7 +85,7 @@ impl Solver {
             clause_head: 0,
             order_head: 0,
             edge_counts: Vec::new(),
-            unneeded: Vec::new(),
+            cursor: 0,
             assumed: Vec::new(),
             learned_limit: 0,
             proof: None,
@@ -246,11 +246,6 @@ impl Solver {
             self.undo_to(level - u32::from(all_at_once));
         }
         let id = self.clauses.add(clause, false, since, 0);
-        for &lit in clause.iter() {
-            if self.trail.is_open(lit) {
-                self.activity.insert(lit.variable() as u32);
-            }
-        }
         if self.trail.is_open(clause[0]) && self.trail.is_false(clause[1]) {
             self.trail.assign(clause[0], id, since);
         }

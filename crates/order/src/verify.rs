@@ -31,7 +31,7 @@ impl Solver {
     /// that its linear order keeps to the chains, to the permanent edges and to the edges of all
     /// true literals. For a model of the last [`Solver::solve`], before anything was added.
     pub fn verify(&self, model: &Model, assumptions: &[Lit]) -> Result<(), Mismatch> {
-        for clause in self.clauses.asked() {
+        for (clause, _) in self.clauses.asked() {
             if !clause.iter().any(|&lit| model.is_true(lit)) {
                 return Err(Mismatch::Clause(clause.to_vec()));
             }

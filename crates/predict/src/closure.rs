@@ -45,12 +45,23 @@ impl Closure {
     /// A schedule, if this way finds one.
     pub fn schedule(&mut self, question: &Question) -> Option<Vec<u32>> {
         self.start(question);
+        for next in &question.seeing {
+            self.look_at_read(question.model, *next)?;
+        }
         while let Some(thread) = self.waiting.pop() {
             self.is_waiting[thread] = false;
             self.look(question, thread)?;
         }
         let model = question.model;
         let is_taken = |event: &u32| model.index(*event) < self.taken[model.thread(*event)];
+        // What they saw must be what is there in the end.
+        for part in question.seeing.iter().flat_map(|next| model.memory.parts(*next)) {
+            let writes = model.memory.writes[part.atom as usize].iter();
+            let last = writes.filter_map(|(_, writes)| writes.iter().rev().find(|write| is_taken(write)));
+            if last.max().copied().unwrap_or(NONE) != part.seen {
+                return None;
+            }
+        }
         Some((0..model.len() as u32).filter(is_taken).collect())
     }
 
@@ -131,6 +142,9 @@ impl Closure {
             for other in 0..model.threads.count() {
                 self.take(other, model.hard.clock(&model.threads, event, other));
             }
+        }
+        if let Some((peer, before)) = model.threads.silent_join(event) {
+            self.need_all(peer, before);
         }
         if let Some(consumer) = model.tokens.consumer(event) {
             match consumer.observed {

@@ -28,7 +28,8 @@
 //! **Values.** Each byte has a content: that of the last write to it (or of the border). A write of a thread
 //! all of whose reads so far saw what they saw in the recording writes what it wrote there; any other write
 //! leaves an unknown content that equals nothing. A read *sees what it saw* if all its bytes have the
-//! content that it had: the same value where values are known, else that of the same write. What a read needs
+//! content that it had: the same value where values are known, else that of the same write. (The first read of what was there
+//! from the beginning tells its value.) What a read needs
 //! to be the same for is in [`Window::needed_by`]: the first event of its thread that would perhaps not be
 //! there, or be another, if it had seen something else. That event can neither be executed nor be next
 //! in the cut unless the read saw what it saw. An `ExternalWrite` (by code that nobody saw) writes what it wrote

@@ -1,7 +1,9 @@
 //! A question about a window: can this cut be reached? And what follows from it at once.
 
-use crate::Cut;
+use deadheat_trace::Op;
+
 use crate::model::{Model, NONE};
+use crate::{Cut, Goal};
 
 /// Can all these events be next at once?
 pub struct Question<'m, 'w> {
@@ -9,6 +11,9 @@ pub struct Question<'m, 'w> {
     pub model: &'m Model<'w>,
     /// The events of the cut.
     pub next: Vec<u32>,
+    /// Those of them that must see what they saw: read-modify-writes that race with reads, as they may
+    /// write nothing otherwise.
+    pub seeing: Vec<u32>,
     /// How many events of each thread must be executed, by the hard order alone.
     pub least: Vec<u32>,
     /// How many can be executed at most: what comes after is, or comes after, an event of the
@@ -23,13 +28,9 @@ impl<'m, 'w> Question<'m, 'w> {
         let mut question = Question {
             model,
             next: cut.next.clone(),
+            seeing: seeing(model, cut),
             least: vec![0; threads],
-            most: model
-                .threads
-                .chains
-                .iter()
-                .map(|chain| chain.len() as u32)
-                .collect(),
+            most: model.threads.chains.iter().map(|chain| chain.len() as u32).collect(),
         };
         for (thread, most) in question.most.iter_mut().enumerate() {
             *most = (*most).min(stuck_at(model, thread));
@@ -60,17 +61,14 @@ impl<'m, 'w> Question<'m, 'w> {
                 question.most[thread] = question.most[thread].min(model.index(end.event));
             }
         }
-        let is_possible =
-            (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
+        let is_possible = (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
         is_possible.then_some(question)
     }
 
     /// Whether an event of the cut is of this thread.
     #[inline]
     pub fn is_in_cut(&self, thread: usize) -> bool {
-        self.next
-            .iter()
-            .any(|next| self.model.thread(*next) == thread)
+        self.next.iter().any(|next| self.model.thread(*next) == thread)
     }
 
     /// If a thread has executed so many events: the place behind the last event that its
@@ -83,15 +81,25 @@ impl<'m, 'w> Question<'m, 'w> {
 
 /// The place of the first event of a thread that no schedule can have.
 fn stuck_at(model: &Model, thread: usize) -> u32 {
-    let stuck = model
-        .tokens
-        .consumers
-        .iter()
-        .filter(|consumer| consumer.observed == NONE && model.thread(consumer.event) == thread);
+    let stuck = model.tokens.consumers.iter().filter(|consumer| {
+        consumer.observed == NONE && model.thread(consumer.event) == thread
+    });
     let stuck = stuck.map(|consumer| model.index(consumer.event)).min();
     // What comes behind a gap depended on all that came before it, which cannot be told from what is here.
     let chain = &model.threads.chains[thread];
     let gap = model.hard.first_gap();
     let behind = chain.partition_point(|event| gap.is_none_or(|gap| *event < gap));
     stuck.unwrap_or(NONE).min(behind as u32)
+}
+
+fn seeing(model: &Model, cut: &Cut) -> Vec<u32> {
+    let op = |event: &u32| model.window.steps.get(*event as usize).map(|step| step.event.op());
+    match (cut.goal, cut.next.as_slice()) {
+        (Goal::Race, [one, other]) => [(one, other), (other, one)]
+            .into_iter()
+            .filter(|(one, other)| op(one) == Some(Op::AtomicRmw) && op(other) == Some(Op::Read))
+            .map(|(one, _)| *one)
+            .collect(),
+        _ => Vec::new(),
+    }
 }

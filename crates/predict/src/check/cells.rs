@@ -187,7 +187,22 @@ impl<'w> Reader<'w> {
             }
             self.cells.ranges.push(self.cells.touched.len());
         }
+        self.know_earlier();
         self.cells
+    }
+
+    /// Reads that saw what was there from the beginning before its value was told.
+    fn know_earlier(&mut self) {
+        let cells = &mut self.cells;
+        for (position, from) in &cells.saw_from {
+            let start = cells.ranges[*position as usize];
+            let touched = &cells.touched[start..cells.ranges[*position as usize + 1]];
+            for (saw, cell) in cells.saw[*from..].iter_mut().zip(touched) {
+                if *saw == Content::Initial {
+                    *saw = cells.all[*cell as usize].initial;
+                }
+            }
+        }
     }
 
     /// A block begins. What it overlaps and was not given back keeps the rest.
@@ -229,6 +244,14 @@ impl<'w> Reader<'w> {
         }
         let touched = &self.cells.touched[from..];
         if step.event.op().reads() {
+            // Whoever saw it first tells what was there from the beginning.
+            for &cell in touched {
+                let told = self.cells.all[cell as usize].part(step, step.read());
+                if let (Content::Initial, Some(value)) = (self.holds[cell as usize], told) {
+                    self.cells.all[cell as usize].initial = Content::Value(value);
+                    self.holds[cell as usize] = Content::Value(value);
+                }
+            }
             self.cells.saw_from.insert(position, self.cells.saw.len());
             let seen = touched.iter().map(|&cell| self.holds[cell as usize]);
             self.cells.saw.extend(seen);

@@ -8,6 +8,7 @@
 use deadheat_trace::Op;
 use rustc_hash::FxHashMap;
 
+use super::barriers;
 use super::lives::Lives;
 use super::threads::Threads;
 use crate::Window;
@@ -30,19 +31,15 @@ impl HardOrder {
     pub fn of(window: &Window, threads: &Threads, lives: &Lives) -> Self {
         let mut edges = Edges::default();
         edges.of_threads(window, threads);
-        edges.of_objects(window, threads);
+        edges.of_channels(window, threads);
         edges.found.extend(lives.beginnings());
+        edges.found.extend(barriers::edges(window, threads));
         let mut edges = edges.found;
         // Sorted by where they end. None points backward unless the trace is broken.
-        edges.retain(|(from, to)| {
-            from < to && threads.of[*from as usize] != threads.of[*to as usize]
-        });
+        edges.retain(|(from, to)| from < to && threads.of[*from as usize] != threads.of[*to as usize]);
         edges.sort_unstable_by_key(|(from, to)| (*to, *from));
         edges.dedup();
-        let gap = window
-            .steps
-            .iter()
-            .position(|step| step.event.op() == Op::Lost);
+        let gap = window.steps.iter().position(|step| step.event.op() == Op::Lost);
         HardOrder {
             first_gap: gap.map(|gap| gap as u32),
             ..Self::with_clocks(edges, threads)
@@ -116,10 +113,7 @@ impl HardOrder {
     #[inline]
     pub fn edges_to(&self, event: u32) -> &[(u32, u32)] {
         let first = self.edges.partition_point(|(_, to)| *to < event);
-        let count = self.edges[first..]
-            .iter()
-            .take_while(|(_, to)| *to == event)
-            .count();
+        let count = self.edges[first..].iter().take_while(|(_, to)| *to == event).count();
         &self.edges[first..first + count]
     }
 
@@ -127,10 +121,7 @@ impl HardOrder {
     #[inline]
     pub fn edges_from(&self, event: u32) -> &[(u32, u32)] {
         let first = self.by_start.partition_point(|(from, _)| *from < event);
-        let count = self.by_start[first..]
-            .iter()
-            .take_while(|(from, _)| *from == event)
-            .count();
+        let count = self.by_start[first..].iter().take_while(|(from, _)| *from == event).count();
         &self.by_start[first..first + count]
     }
 
@@ -143,16 +134,6 @@ impl HardOrder {
 #[derive(Default)]
 struct Edges {
     found: Vec<(u32, u32)>,
-}
-
-/// A barrier while the window is read.
-#[derive(Default)]
-struct Barrier {
-    /// Who came to the round that is open, and to the one before.
-    round: Vec<u32>,
-    before: Vec<u32>,
-    /// Somebody has left the round: who comes now comes to the next.
-    is_over: bool,
 }
 
 impl Edges {
@@ -169,15 +150,13 @@ impl Edges {
                 Op::Fork => self.found.push((position, chain[0])),
                 _ => {
                     let ended = chain.partition_point(|event| *event < position);
-                    self.found
-                        .extend(ended.checked_sub(1).map(|last| (chain[last], position)));
+                    self.found.extend(ended.checked_sub(1).map(|last| (chain[last], position)));
                 }
             }
         }
     }
 
-    fn of_objects(&mut self, window: &Window, threads: &Threads) {
-        let mut barriers: FxHashMap<u64, Barrier> = FxHashMap::default();
+    fn of_channels(&mut self, window: &Window, threads: &Threads) {
         // The last send of each thread to each channel.
         let mut sends: FxHashMap<u64, Vec<(u32, u32)>> = FxHashMap::default();
         for (position, step) in window.steps.iter().enumerate() {
@@ -192,29 +171,6 @@ impl Edges {
                 Op::Receive => {
                     let sent = sends.get(&object).into_iter().flatten();
                     self.found.extend(sent.map(|(_, send)| (*send, position)));
-                }
-                Op::BarrierEnter => {
-                    let barrier = barriers.entry(object).or_default();
-                    if barrier.is_over {
-                        barrier.before = std::mem::take(&mut barrier.round);
-                        barrier.is_over = false;
-                    }
-                    self.found
-                        .extend(barrier.before.iter().map(|enter| (*enter, position)));
-                    barrier.round.push(position);
-                }
-                Op::BarrierExit => {
-                    let barrier = barriers.entry(object).or_default();
-                    let came_now = |enter: &&u32| threads.of[**enter as usize] == thread;
-                    let round = match barrier.round.iter().find(came_now) {
-                        Some(_) => {
-                            barrier.is_over = true;
-                            &barrier.round
-                        }
-                        None => &barrier.before,
-                    };
-                    self.found
-                        .extend(round.iter().map(|enter| (*enter, position)));
                 }
                 _ => {}
             }

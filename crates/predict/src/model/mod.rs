@@ -4,6 +4,7 @@
 //! order; what depends on the schedule (locks, values, tokens, ends of lives) is kept in indexes that the
 //! stages ask.
 
+mod barriers;
 mod hard;
 mod lives;
 mod locks;

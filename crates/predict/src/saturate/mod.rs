@@ -156,8 +156,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
         let (thread, index) = (self.model.thread(event), self.model.index(event));
         if self.is_in(event) {
             let start = event as usize * self.width;
-            self.row
-                .copy_from_slice(&self.clocks[start..start + self.width]);
+            self.row.copy_from_slice(&self.clocks[start..start + self.width]);
             return;
         }
         self.row.copy_from_slice(self.model.hard.row(event));
@@ -288,6 +287,9 @@ impl<'m, 'w> Saturation<'m, 'w> {
             if self.is_in(*from) {
                 self.join(*from, event)?;
             }
+        }
+        if let Some((peer, before)) = model.threads.silent_join(event) {
+            self.need_all(peer, before);
         }
         for one in self.later.remove(&event).unwrap_or_default() {
             self.connect(one, event)?;

@@ -46,7 +46,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
     }
 
     /// All reads of a thread before a place are needed.
-    fn need_all(&mut self, thread: usize, before: u32) {
+    pub(super) fn need_all(&mut self, thread: usize, before: u32) {
         self.all_before[thread] = self.all_before[thread].max(before);
     }
 
@@ -112,9 +112,9 @@ impl<'m, 'w> Saturation<'m, 'w> {
                 if is_after {
                     break;
                 }
-                let is_overwritten = lasts
-                    .iter()
-                    .any(|last| *last != *write && self.is_in(*last) && self.must(*write, *last));
+                let is_overwritten = lasts.iter().any(|last| {
+                    *last != *write && self.is_in(*last) && self.must(*write, *last)
+                });
                 if !is_overwritten && memory.is_same(&part, Seen::Write(*write)) {
                     found.push(Seen::Write(*write));
                 }
@@ -267,3 +267,4 @@ impl<'m, 'w> Saturation<'m, 'w> {
         Ok(())
     }
 }
+

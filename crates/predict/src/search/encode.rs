@@ -49,12 +49,8 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     /// Starts with what must be. `None`: that is impossible.
     pub fn new(question: &'a Question<'m, 'w>, must: &'a Saturation<'m, 'w>) -> Option<Self> {
         let model = question.model;
-        let mut chains: Vec<u32> = model
-            .threads
-            .chains
-            .iter()
-            .map(|chain| chain.len() as u32)
-            .collect();
+        let mut chains: Vec<u32> =
+            model.threads.chains.iter().map(|chain| chain.len() as u32).collect();
         chains.push(1);
         let solver = Solver::new(&chains);
         let cut = solver.node(chains.len() as u32 - 1, 0);
@@ -91,9 +87,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     }
 
     fn node(&mut self, event: u32) -> Node {
-        let node = self
-            .solver
-            .node(self.model.thread(event) as u32, self.model.index(event));
+        let node = self.solver.node(self.model.thread(event) as u32, self.model.index(event));
         self.solver.suggest_rank(node, u64::from(event));
         node
     }
@@ -111,8 +105,14 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     }
 
     /// Before which places all reads are needed in a solution.
-    pub fn all_before(&self, solved: &Solved) -> Vec<u32> {
+    pub fn all_before(&self, solved: &Solved, executed: &[u32]) -> Vec<u32> {
         let mut all = self.must.all_before.clone();
+        for (join, peer, before) in &self.model.threads.silent_joins {
+            if self.model.index(*join) < executed[self.model.thread(*join)] {
+                let known = &mut all[*peer as usize];
+                *known = (*known).max(*before);
+            }
+        }
         for ((thread, place), lit) in &self.all_before {
             if solved.is_true(*lit) {
                 let known = &mut all[*thread as usize];
@@ -129,15 +129,33 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             let (chain, index) = (node.chain(), node.index());
             (chain < threads).then(|| self.model.event(chain as usize, index))
         };
-        let edges = solved
-            .edges()
-            .filter_map(|(from, to)| Some((event(from)?, event(to)?)));
+        let edges = solved.edges().filter_map(|(from, to)| Some((event(from)?, event(to)?)));
         edges.collect()
     }
 
     fn before(&mut self, one: u32, other: u32) -> Lit {
         let (one, other) = (self.node(one), self.node(other));
         self.solver.before(one, other)
+    }
+
+    /// Where a read reads. One that is next does so at the cut.
+    fn reading(&mut self, read: u32) -> Node {
+        match self.question.next.contains(&read) {
+            true => self.cut,
+            false => self.node(read),
+        }
+    }
+
+    /// "This write comes before that read."
+    fn before_read(&mut self, write: u32, read: u32) -> Lit {
+        let (write, read) = (self.node(write), self.reading(read));
+        self.solver.before(write, read)
+    }
+
+    /// "This write comes after that read."
+    fn after_read(&mut self, write: u32, read: u32) -> Lit {
+        let (write, read) = (self.node(write), self.reading(read));
+        self.solver.before(read, write)
     }
 
     /// "This event is not executed"; false if it must be.
@@ -206,10 +224,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
         }
         told |= self.tell_need(read, atom, solved);
         // Another write came between.
-        let chosen = self.sees[&key]
-            .iter()
-            .find(|(_, lit)| solved.is_true(*lit))
-            .copied();
+        let chosen = self.sees[&key].iter().find(|(_, lit)| solved.is_true(*lit)).copied();
         if let Some((seen, lit)) = chosen
             && seen != sees
             && let Seen::Write(other) = sees
@@ -223,10 +238,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     fn offer(&mut self, read: u32, atom: u32) {
         let model = self.model;
         let part = model.memory.part(read, atom);
-        let all: Vec<Seen> = part
-            .into_iter()
-            .flat_map(|part| model.memory.same(part))
-            .collect();
+        let all: Vec<Seen> = part.into_iter().flat_map(|part| model.memory.same(part)).collect();
         let mut offers = Vec::new();
         for seen in all {
             let lit = match seen {
@@ -245,7 +257,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             if first == read {
                 continue;
             }
-            let before = self.before(read, first);
+            let before = self.after_read(first, read);
             if before == Lit::FALSE {
                 return None;
             }
@@ -258,7 +270,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
         if !self.can_be(write) || write == read {
             return None;
         }
-        let before = self.before(write, read);
+        let before = self.before_read(write, read);
         if before == Lit::FALSE {
             return None;
         }
@@ -305,10 +317,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     fn tell_need(&mut self, read: u32, atom: u32, solved: &Solved) -> bool {
         let model = self.model;
         let (thread, index) = (model.thread(read), model.index(read));
-        let offers: Vec<Lit> = self.sees[&(read, atom)]
-            .iter()
-            .map(|(_, lit)| *lit)
-            .collect();
+        let offers: Vec<Lit> = self.sees[&(read, atom)].iter().map(|(_, lit)| *lit).collect();
         let mut told = false;
         let mut tell = |encoder: &mut Self, reason: u32, unless: Lit| {
             if encoder.told.insert(Told::Need(read, atom, reason)) {
@@ -319,10 +328,14 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             }
         };
         let need = model.memory.needed[read as usize];
-        let must_need = index < self.must.all_before[thread]
+        let must_need = self.question.next.contains(&read)
+            || index < self.must.all_before[thread]
             || need < self.question.needing(thread, self.must.taken[thread]);
         if must_need {
-            let unless = self.is_left_out(read);
+            let unless = match self.question.next.contains(&read) {
+                true => Lit::FALSE,
+                false => self.is_left_out(read),
+            };
             tell(self, NONE, unless);
             return told;
         }
@@ -330,6 +343,13 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             let needer = model.event(thread, need);
             let unless = self.is_left_out(needer);
             tell(self, need, unless);
+        }
+        for (join, peer, before) in &model.threads.silent_joins {
+            if *peer as usize == thread && index < *before {
+                let unless = self.is_left_out(*join);
+                // Positions of joins are told apart from places by the second highest bit.
+                tell(self, join | 1 << 30, unless);
+            }
         }
         let all: Vec<(u32, Lit)> = self
             .all_before
@@ -340,7 +360,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             .map(|((_, place), lit)| (*place, *lit))
             .collect();
         for (place, lit) in all {
-            // Places of needs and of writes are told apart by their parity.
+            // Places of writes are told apart from those of needs by the highest bit.
             tell(self, place | 1 << 31, !lit);
         }
         told
@@ -356,7 +376,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             clause.push(self.before(other, write));
         }
         if other != read {
-            clause.push(self.before(read, other));
+            clause.push(self.after_read(other, read));
         }
         self.solver.add_clause(&clause);
         true
@@ -402,8 +422,7 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             clause.push(self.is_left_out(consumer.event));
             self.solver.add_clause(&clause);
             for (giver, lit) in &offers {
-                let is_for_all =
-                    matches!(giver, Giver::Event(event) if model.tokens.serves_all(*event));
+                let is_for_all = matches!(giver, Giver::Event(event) if model.tokens.serves_all(*event));
                 if is_for_all {
                     continue;
                 }

@@ -110,6 +110,15 @@ pub fn linear(prefix: &Prefix) -> Linear {
             found.order.push(event);
         }
     }
+    for next in &prefix.question.seeing {
+        let parts = model.memory.parts(*next).iter();
+        let wrong = parts.filter(|part| !state.is_same(part));
+        found.broken.extend(wrong.map(|part| Broken::Read {
+            read: *next,
+            atom: part.atom,
+            sees: state.content[part.atom as usize].0,
+        }));
+    }
     found
 }
 
@@ -145,20 +154,15 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
     fn is_allowed(&self, event: u32) -> bool {
         let hard = self.model.hard.edges_to(event);
         hard.iter().all(|(from, _)| self.is_done(*from))
-            && self
-                .prefix
-                .edges
-                .get(&event)
-                .is_none_or(|before| before.iter().all(|from| self.is_done(*from)))
+            && self.prefix.edges.get(&event).is_none_or(|before| {
+                before.iter().all(|from| self.is_done(*from))
+            })
     }
 
     /// Whether a read must see what it saw.
     fn is_needed(&self, read: u32) -> bool {
         let thread = self.model.thread(read);
-        let needing = self
-            .prefix
-            .question
-            .needing(thread, self.prefix.executed[thread]);
+        let needing = self.prefix.question.needing(thread, self.prefix.executed[thread]);
         self.model.index(read) < self.prefix.all_before[thread]
             || self.model.memory.needed[read as usize] < needing
     }
@@ -207,13 +211,10 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
         if let Some(end) = model.lives.end_at(event) {
             // Uses that are still to come: better later. It breaks no rule yet.
             let to_come = end.uses.iter().any(|(thread, uses)| {
-                let (done, executed) = (
-                    self.done[*thread as usize],
-                    self.prefix.executed[*thread as usize],
-                );
+                let (done, executed) =
+                    (self.done[*thread as usize], self.prefix.executed[*thread as usize]);
                 let next = uses.partition_point(|event| model.index(*event) < done);
-                uses.get(next)
-                    .is_some_and(|event| model.index(*event) < executed)
+                uses.get(next).is_some_and(|event| model.index(*event) < executed)
             });
             if to_come {
                 broken.push(Broken::Early(event));
@@ -229,9 +230,7 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
             NONE => 0,
             since => self.time[since as usize],
         };
-        let found = given
-            .iter()
-            .position(|(_, time, is_used)| *time >= since && !is_used);
+        let found = given.iter().position(|(_, time, is_used)| *time >= since && !is_used);
         let border = || {
             (self.from_border[consumer.object as usize] < object.at_border).then_some(usize::MAX)
         };
@@ -283,3 +282,4 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
         self.done[thread] += 1;
     }
 }
+

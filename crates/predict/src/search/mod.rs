@@ -72,9 +72,7 @@ impl Budget<'_> {
     /// Whether it is used up.
     pub fn is_over(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
@@ -97,7 +95,7 @@ pub fn search(question: &Question, must: &Saturation, budget: &Budget) -> Found 
             Outcome::GaveUp(_) => return Found::GaveUp,
         };
         let executed = encoder.executed(&solved);
-        let all_before = encoder.all_before(&solved);
+        let all_before = encoder.all_before(&solved, &executed);
         edges.values_mut().for_each(Vec::clear);
         for (from, to) in encoder.edges(&solved) {
             edges.entry(to).or_default().push(from);
@@ -113,20 +111,12 @@ pub fn search(question: &Question, must: &Saturation, budget: &Budget) -> Found 
         for broken in &found.broken {
             told |= encoder.tell(broken, &solved);
         }
-        let is_broken = found
-            .broken
-            .iter()
-            .any(|broken| !matches!(broken, Broken::Early(_)));
+        let is_broken = found.broken.iter().any(|broken| !matches!(broken, Broken::Early(_)));
         if is_whole && !is_broken {
             return Found::Schedule(found.order);
         }
         if !told || budget.is_over() {
-            debug_assert!(
-                told || !is_whole,
-                "nothing new: {:?} in {}",
-                found.broken,
-                model.len()
-            );
+            debug_assert!(told || !is_whole, "nothing new: {:?} in {}", found.broken, model.len());
             return Found::GaveUp;
         }
     }
