@@ -172,7 +172,7 @@ impl Maker {
         let nested = self.shape.locks > 2;
         match last.filter(|_| self.disciplined) {
             Some(Op::Acquire | Op::ReadAcquire) if op.is_access() => 4,
-            Some(Op::Acquire | Op::ReadAcquire) if is_acquisition(step) && nested => 4,
+            Some(Op::Acquire | Op::ReadAcquire) if is_acquisition(step) && nested => 8,
             Some(Op::Acquire | Op::ReadAcquire) => 1,
             Some(Op::Read) if op == Op::Branch => 24,
             Some(last) if last.is_access() && is_release(step) => 6,
