@@ -86,6 +86,13 @@ impl Shape {
         },
     };
 
+    /// The paper's events without locks and forks: values that are passed on.
+    pub const FLOW: Shape = Shape {
+        locks: 0,
+        forks: false,
+        ..Shape::PAPER
+    };
+
     /// Locks of all kinds, a single variable: deadlocks.
     pub const LOCKS: Shape = Shape {
         threads: 3,
