@@ -2,4 +2,5 @@
 //! of the ablation.
 
 pub mod generate;
+pub mod runs;
 pub mod setting;

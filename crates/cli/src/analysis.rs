@@ -8,19 +8,23 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_detect::{
-    Benign, Channels, Deadlock, Deadlocks, Detector, Hybrid, HybridOptions, LockOrder, Marked,
-    Method, Race, Races, Signature,
+    Access, Benign, Channels, Deadlock, Deadlocks, Detector, Hybrid, HybridOptions, LockOrder,
+    Marked, Race, Races, Signature,
 };
+use deadheat_predict::{Options, Prediction, Proven};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
 use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
 use rustc_hash::FxHashMap;
 
 use crate::config::Config;
 use crate::error::Result;
+use crate::how::How;
 use crate::input::{self, Input};
 use crate::marks;
+use crate::prediction::{Known, Loaded, Predicted};
 use crate::progress::Watched;
 use crate::unseen::Unseen;
+use crate::witness;
 
 /// Steps between two looks at a detector's memory.
 const STRIDE: u64 = 1 << 16;
@@ -28,9 +32,11 @@ const STRIDE: u64 = 1 << 16;
 /// What one method found.
 pub struct Run {
     /// The method.
-    pub method: Method,
+    pub how: How,
     /// What it found.
     pub races: Races,
+    /// The same with proofs, if it predicts.
+    pub prediction: Option<Prediction>,
     /// How long it took, with reading the trace.
     pub took: Duration,
     /// The most memory that it held.
@@ -42,7 +48,7 @@ pub struct Analysis {
     /// Each method by itself.
     pub runs: Vec<Run>,
     /// Methods that this trace is not exact enough for.
-    pub left_out: Vec<Method>,
+    pub left_out: Vec<How>,
     /// Everything that was found, explained, each once: races first, surest first.
     pub findings: Vec<Finding>,
     /// How many events the trace has.
@@ -53,22 +59,54 @@ pub struct Analysis {
     pub trace_remarks: Vec<String>,
 }
 
-/// Looks at the trace at `path` with these methods, and for cycles of locks.
-pub fn of(path: &Path, methods: &[Method], config: &Config) -> Result<Analysis> {
+/// Looks at the trace at `path` with these methods, and for cycles of locks. Witnesses are written to
+/// the folder, if there is one.
+pub fn of(
+    path: &Path,
+    methods: &[How],
+    config: &Config,
+    options: &Options,
+    witnesses: Option<&Path>,
+) -> Result<Analysis> {
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     let mut events = 0;
-    for method in methods {
-        match detect(path, *method, config)? {
-            Some((run, count)) => {
-                runs.push(run);
+    let mut loaded = None;
+    let mut needs_unknown = false;
+    for how in methods {
+        let run = match how {
+            How::Detect(_) => detect(path, *how, config)?.map(|(run, count)| {
                 events = count;
+                run
+            }),
+            How::Predict(model) => {
+                if loaded.is_none() {
+                    loaded = Some(Loaded::read(path, config)?);
+                }
+                loaded.as_ref().and_then(Option::as_ref).map(|loaded| {
+                    events = events.max(loaded.events());
+                    needs_unknown = loaded.known() == Known::Nothing;
+                    predicted(*how, loaded, loaded.predict(*model, options))
+                })
             }
-            None => left_out.push(*method),
+        };
+        match run {
+            Some(run) => runs.push(run),
+            None => left_out.push(*how),
         }
     }
+    drop(loaded);
     let cycles = cycles(path, config)?;
-    let (findings, mut remarks, trace_remarks) = explain(path, &runs, &cycles.found)?;
+    let (mut findings, mut remarks, trace_remarks) = explain(path, &runs, &cycles.found)?;
+    if let Some(folder) = witnesses {
+        witness::write(path, folder, &runs, &mut findings, &mut remarks)?;
+    }
+    if needs_unknown {
+        remarks.push(
+            "the trace has no branches: every event is taken to depend on all that its thread has read before"
+                .to_owned(),
+        );
+    }
     if !cycles.complete {
         remarks.push("too many nested locks: not all of their orders were compared".to_owned());
     }
@@ -103,13 +141,37 @@ fn read(
     Ok((count, steps))
 }
 
-fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u64)>> {
+/// What a prediction found, as other methods' finds look.
+fn predicted(how: How, loaded: &Loaded, predicted: Predicted) -> Run {
+    let mut races = Races::new();
+    for proven in &predicted.prediction.races {
+        if let [first, second] = proven.next[..] {
+            let access = |index: EventIndex| {
+                let event = loaded.event(index)?;
+                Some(Access { index, event })
+            };
+            let pair = (access(first.min(second)), access(first.max(second)));
+            if let (Some(first), Some(second)) = pair {
+                races.add(Race { first, second });
+            }
+        }
+    }
+    Run {
+        how,
+        races,
+        prediction: Some(predicted.prediction),
+        took: predicted.took,
+        memory: predicted.memory,
+    }
+}
+
+fn detect(path: &Path, how: How, config: &Config) -> Result<Option<(Run, u64)>> {
     let started = Instant::now();
     let input = input::open(path)?;
-    if method.needs_exact_order() && input.mode() == Mode::Parallel {
+    if how.needs_exact_order() && input.mode() == Mode::Parallel {
         return Ok(None);
     }
-    let mut detector = detector(path, method, config)?;
+    let mut detector = detector(path, how, config)?;
     let mut races = Races::new();
     let mut memory = 0;
     let mut unseen = Unseen::of(input.tables());
@@ -129,8 +191,9 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
     )?;
     detector.finish(steps.tables(), &mut races);
     let run = Run {
-        method,
+        how,
         races,
+        prediction: None,
         took: started.elapsed(),
         memory: memory.max(detector.memory()),
     };
@@ -138,9 +201,9 @@ fn detect(path: &Path, method: Method, config: &Config) -> Result<Option<(Run, u
 }
 
 /// A detector at the start of the trace. Hybrid knows the channels before: they may show late.
-fn detector(path: &Path, method: Method, config: &Config) -> Result<Box<dyn Detector>> {
-    if method != Method::Hybrid {
-        return Ok(method.detector());
+fn detector(path: &Path, how: How, config: &Config) -> Result<Box<dyn Detector>> {
+    if let Some(detector) = how.detector() {
+        return Ok(detector);
     }
     let steps = Watched::new(input::open(path)?, "looking for channels");
     let channels = Channels::find(&mut marks::apply(steps, config));
@@ -171,7 +234,7 @@ fn cycles(path: &Path, config: &Config) -> Result<Deadlocks> {
 struct Found {
     race: Race,
     count: u64,
-    methods: Vec<Method>,
+    methods: Vec<How>,
 }
 
 /// The races of all methods, each once, in the order of the trace.
@@ -185,7 +248,7 @@ fn merged(runs: &[Run]) -> Vec<Found> {
                 methods: Vec::new(),
             });
             known.count = known.count.max(found.count);
-            known.methods.push(run.method);
+            known.methods.push(run.how);
         }
     }
     let mut all: Vec<Found> = all.into_values().collect();
@@ -206,7 +269,13 @@ fn explain(
     let of_cycles = cycles
         .iter()
         .flat_map(|cycle| cycle.steps.iter().map(|step| step.requests.at));
-    let mut contexts = Contexts::of(of_races.chain(of_cycles));
+    let deadlocks: Vec<&Proven> = runs
+        .iter()
+        .filter_map(|run| run.prediction.as_ref())
+        .flat_map(|prediction| &prediction.deadlocks)
+        .collect();
+    let of_deadlocks = deadlocks.iter().flat_map(|proven| proven.next.iter().copied());
+    let mut contexts = Contexts::of(of_races.chain(of_cycles).chain(of_deadlocks));
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
     let mut steps = Watched::new(input, "explaining");
@@ -229,17 +298,22 @@ fn explain(
     };
     let mut found_once = Distinct::default();
     for (i, found) in found.iter().enumerate() {
-        let seen_so = |method: &Method| matches!(method, Method::Hb | Method::Shb);
-        let rung = match found.methods.iter().any(seen_so) {
-            true => Rung::Observed,
-            false => Rung::Warning,
-        };
+        let rungs = found.methods.iter().map(|how| how.rung());
+        let rung = rungs.max().unwrap_or(Rung::Warning);
         let methods: Vec<&str> = found.methods.iter().map(|method| method.name()).collect();
         let pair = [found.race.first.index, found.race.second.index];
         if let Some(mut finding) = explain.race(pair, rung, &methods.join(", ")) {
             finding.count = found.count;
             let hints = benign.hints(i).into_iter();
             finding.hints = hints.map(|hint| hint::told(hint, &names, tables)).collect();
+            found_once.add(finding);
+        }
+    }
+    for proven in deadlocks {
+        let request = |index: &EventIndex| Some((*index, contexts.get(*index)?.step.event.lock()));
+        let requests: Option<Vec<_>> = proven.next.iter().map(request).collect();
+        let requests = requests.unwrap_or_default();
+        if let Some(finding) = explain.deadlock(&requests, Rung::Witness) {
             found_once.add(finding);
         }
     }

@@ -7,7 +7,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Steps between two looks at the clock.
 const STRIDE: u64 = 1 << 16;
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long nothing is shown.
+pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A stream of steps that shows how far it has come.
 pub struct Watched<S> {

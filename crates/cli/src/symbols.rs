@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use deadheat_code::{Depends, Facts, Frame, Modules, Passed, Place, Walk};
+use deadheat_predict::{AboutEvent, CodeNeeds};
 use deadheat_report::{Binaries, is_foreign, seen_from};
 use deadheat_trace::{
     Annotate, Event, EventIndex, Function, Known, Mode, Op, Pc, Step, Steps, Tables, ThreadId,
@@ -42,8 +43,13 @@ struct Lines {
 #[derive(Default)]
 struct Last {
     pc: Option<Pc>,
+    /// Its address in the file.
+    site: Option<u64>,
     passed: Option<Passed>,
+    /// What it is done to depends on this.
     address: Option<Depends>,
+    /// An atomic access that does the same whatever it reads.
+    is_steady: bool,
 }
 
 /// Facts by module, found when they are first needed.
@@ -102,18 +108,21 @@ impl Symbols {
                 (None, None)
             }
             Op::Begin | Op::End => (None, None),
-            op => {
+            _ => {
                 let passed = walk.at(place, &self.facts);
                 let facts = place.and_then(|place| self.facts.facts(place.module));
                 let address = match (place, facts) {
                     (Some(place), Some(facts)) => facts.address(place.address),
                     _ => Depends::Everything,
                 };
-                (Some(passed), op.is_access().then_some(address))
+                (Some(passed), Some(address))
             }
         };
+        let facts = place.and_then(|place| Some((place.address, self.facts.facts(place.module)?)));
         self.last = Last {
             pc: Some(event.pc()),
+            site: place.map(|place| place.address),
+            is_steady: facts.is_some_and(|(address, facts)| facts.is_steady(address)),
             passed: passed.filter(|_| mode == Mode::Serial),
             address,
         };
@@ -220,6 +229,19 @@ impl Shared {
     pub fn remarks(&self) -> Vec<String> {
         self.0.borrow().remarks()
     }
+
+    /// Tells who needs reads what is known of the step that was read last.
+    pub fn tell_needs(&self, event: &Event, needs: &mut CodeNeeds) {
+        let symbols = self.0.borrow();
+        let last = &symbols.last;
+        let about = AboutEvent {
+            site: last.site,
+            passed: last.passed.as_ref(),
+            done_to: last.address.as_ref(),
+            is_steady: last.is_steady,
+        };
+        needs.step(event, &about);
+    }
 }
 
 impl Annotate for Shared {
@@ -257,6 +279,7 @@ impl Annotate for Shared {
             _ => None,
         };
         let address = symbols.last.address.as_ref();
+        let address = address.filter(|_| event.op().is_access());
         let address = address.filter(|depends| **depends != Depends::Nothing);
         Known {
             branch,

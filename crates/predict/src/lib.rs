@@ -50,20 +50,26 @@ mod ask;
 mod candidates;
 pub mod check;
 mod closure;
+mod code_needs;
 mod deadlocks;
 mod model;
 mod needs;
 mod question;
 mod reduce;
+mod run;
 mod saturate;
 mod search;
 mod window;
 
 pub use ask::{Answer, Asker, Stage};
 pub use candidates::{Candidates, Places, candidates};
+pub use code_needs::{AboutEvent, CodeNeeds};
 pub use deadlocks::{Cycles, cycles};
 pub use model::Model;
 pub use needs::{Reads, needed_by};
 pub use reduce::Reduced;
+pub use run::{
+    Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,
+};
 pub use search::Budget;
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

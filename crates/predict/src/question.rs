@@ -11,7 +11,7 @@ pub struct Question<'m, 'w> {
     pub model: &'m Model<'w>,
     /// The events of the cut.
     pub next: Vec<u32>,
-    /// Those of them that must see what they saw: read-modify-writes that race with reads, as they may
+    /// Those of them that must see what they saw: compare-and-swaps that race with reads, as they
     /// write nothing otherwise.
     pub seeing: Vec<u32>,
     /// How many events of each thread must be executed, by the hard order alone.
@@ -98,6 +98,7 @@ fn seeing(model: &Model, cut: &Cut) -> Vec<u32> {
         (Goal::Race, [one, other]) => [(one, other), (other, one)]
             .into_iter()
             .filter(|(one, other)| op(one) == Some(Op::AtomicRmw) && op(other) == Some(Op::Read))
+            .filter(|(one, _)| model.window.needed_by.get(**one as usize) == Some(*one))
             .map(|(one, _)| *one)
             .collect(),
         _ => Vec::new(),

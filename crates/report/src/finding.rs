@@ -48,6 +48,9 @@ pub struct Finding {
     pub object: Option<Object>,
     /// The two accesses, or the requests of a deadlock.
     pub accesses: Vec<Access>,
+    /// The file with a schedule that leads to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub witness: Option<String>,
     /// What speaks for a race that does no harm.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
@@ -237,6 +240,7 @@ impl Finding {
             count: 1,
             object: None,
             accesses,
+            witness: None,
             hints: Vec::new(),
         }
     }

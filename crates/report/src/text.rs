@@ -69,6 +69,9 @@ pub fn finding(finding: &Finding) -> String {
             created(&mut out, &access.thread);
         }
     }
+    if let Some(witness) = &finding.witness {
+        let _ = writeln!(out, "  {BOLD}witness:{BOLD:#} {}", printable(witness));
+    }
     for hint in &finding.hints {
         let _ = writeln!(out, "  {BOLD}hint:{BOLD:#} {}", printable(hint));
     }

@@ -1,23 +1,26 @@
 //! `deadheat check`: everything at once. In this version: build, record serially, verify, look for
-//! races and deadlocks in the trace.
+//! races and deadlocks in the trace, and prove them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
 use deadheat_detect::Method;
-use deadheat_report::{Finding, Rung, text};
+use deadheat_report::{Finding, Kind, Rung, text};
 use deadheat_trace::stats::Stats;
 use deadheat_trace::{Op, Steps};
 
 use super::schedule::Schedule;
+use super::search::{self, Search};
 use super::trace::verify;
 use crate::analysis::{self, Analysis};
 use crate::compiler::{self, Language, Wish, options};
 use crate::config::ConfigArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::how::How;
 use crate::input;
+use crate::prediction::Model;
 use crate::program::Program;
 use crate::progress::Watched;
 use crate::recorder::{Place, Plan, Recorded};
@@ -37,10 +40,11 @@ Examples:
 Arguments up to the first that is not named like a source file are compiled together; the rest
 are the program's own (put `--` before one that is named like a source file).
 The program is recorded with one thread at a time; the same seed gives the same run.
-Races that happened in this run are shown; what may happen in another (by locksets and the order
-of locks) is shown with --warnings.
-The exit code is 66 when there was a race, the run ended in a deadlock, or its trace fails
-verification.";
+Races and deadlocks that this run proves are shown, also those that happen only in other runs: each
+with a witness, a schedule that leads to it. What is only suspicious (by locksets and the order of
+locks) is shown with --warnings.
+The exit code is 66 when something was found, the run ended in a deadlock, or its trace fails
+verification; 5 when nothing was found but a budget ran out.";
 
 /// Builds a program, records it, and looks for races and deadlocks in the trace.
 #[derive(Debug, clap::Args)]
@@ -76,6 +80,9 @@ pub struct Args {
 
     #[command(flatten)]
     schedule: Schedule,
+
+    #[command(flatten)]
+    search: Search,
 }
 
 impl Args {
@@ -99,14 +106,22 @@ impl Args {
         };
         let recorded = plan.run()?;
         let verified = verified(&recorded)?;
-        let methods = [Method::Hb, Method::Hybrid];
-        let mut analysis = analysis::of(&recorded.traces[0], &methods, &config)?;
+        let methods = [
+            How::Detect(Method::Hb),
+            How::Detect(Method::Hybrid),
+            How::Predict(Model::Maximal),
+        ];
+        let trace = &recorded.traces[0];
+        let options = self.search.options();
+        let mut analysis = analysis::of(trace, &methods, &config, &options, trace.parent())?;
         analysis
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
-        let races = show(&analysis, self.warnings);
-        Ok(match recorded.deadlocked || races > 0 {
-            true => Exit::Findings,
+        let found = show(&analysis, self.warnings);
+        let exit = search::exit(&analysis).filter(|exit| *exit == Exit::Bug || found == 0);
+        Ok(match recorded.deadlocked || found > 0 {
+            true => exit.unwrap_or(Exit::Findings),
+            false if verified == Exit::Clean => exit.unwrap_or(verified),
             false => verified,
         })
     }
@@ -227,30 +242,40 @@ fn verified(recorded: &Recorded) -> Result<Exit> {
     }
     let deadlock = match recorded.deadlocked {
         true => styled(BAD, "this run ended in one"),
-        false => "none in this run".to_owned(),
+        false => "no".to_owned(),
     };
-    anstream::println!("{:<16}{deadlock}", "deadlock");
+    anstream::println!("{:<16}{deadlock}", "deadlocked");
     Ok(verify::verdict(&checked))
 }
 
-/// Prints what was found; how many races there were in this run.
+/// Prints what was found; how many findings there are that are more than suspicious.
 fn show(analysis: &Analysis, warnings: bool) -> usize {
-    let (suspicious, seen): (Vec<&Finding>, Vec<&Finding>) = analysis
+    let (suspicious, sure): (Vec<&Finding>, Vec<&Finding>) = analysis
         .findings
         .iter()
         .partition(|finding| finding.rung == Rung::Warning);
-    let races = match seen.len() as u64 {
-        0 => "none in this run".to_owned(),
-        many => styled(BAD, format_args!("{} in this run", count(many))),
-    };
-    anstream::println!("{:<16}{races}", "data races");
+    for (kind, name) in [(Kind::Race, "data races"), (Kind::Deadlock, "deadlocks")] {
+        let of_kind = sure.iter().filter(|finding| finding.kind == kind);
+        let told = match of_kind.clone().count() as u64 {
+            0 => "none".to_owned(),
+            many => {
+                let seen = of_kind.filter(|finding| finding.rung == Rung::Observed).count() as u64;
+                let rungs = [(many - seen, "with a witness"), (seen, "seen in this run only")];
+                let rungs = rungs.into_iter().filter(|(count, _)| *count > 0);
+                let rungs: Vec<String> =
+                    rungs.map(|(number, what)| format!("{} {what}", count(number))).collect();
+                styled(BAD, rungs.join(", "))
+            }
+        };
+        anstream::println!("{name:<16}{told}");
+    }
     let more = match (suspicious.len() as u64, warnings) {
         (0, _) => "none".to_owned(),
         (many, true) => count(many),
         (many, false) => format!("{} (deadheat check --warnings shows them)", count(many)),
     };
     anstream::println!("{:<16}{more}", "warnings");
-    for finding in &seen {
+    for finding in &sure {
         anstream::print!("\n{}", text::finding(finding));
     }
     if warnings {
@@ -259,7 +284,8 @@ fn show(analysis: &Analysis, warnings: bool) -> usize {
         }
     }
     input::tell(&analysis.remarks);
-    seen.len()
+    search::tell(analysis);
+    sure.len()
 }
 
 fn table(stats: &Stats, external: u64) -> String {

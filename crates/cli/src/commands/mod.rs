@@ -9,6 +9,7 @@ mod predict;
 mod record;
 mod rm;
 mod schedule;
+mod search;
 mod shell;
 mod trace;
 mod watch;

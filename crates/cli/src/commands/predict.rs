@@ -1,30 +1,37 @@
 //! `deadheat predict`: looks for races and deadlocks in a trace.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use deadheat_detect::{Method, Promise};
 use deadheat_report::{Kind, json, text};
+use deadheat_trace::{Mode, Steps};
 use serde::Serialize;
 
+use super::search::{self, Search};
 use super::trace::Which;
 use super::watch::Format;
 use crate::analysis::{self, Analysis};
 use crate::config::ConfigArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::how::How;
 use crate::input;
+use crate::prediction::Model;
 use crate::terminal::{Align, BAD, GOOD, count, counted, duration, say, size, styled, table};
 
 const EXAMPLES: &str = "\
 Examples:
-  deadheat predict                          the latest recording, by happens-before
-  deadheat predict 3 --method hybrid        warnings that the order of this run has hidden
+  deadheat predict                          all that the latest recording proves
+  deadheat predict 3 --window 10000 --jobs 1
   deadheat predict other.std --method all   all methods on an imported trace, compared
   deadheat predict --method syncp,wcp       some of them
+  deadheat predict --method hybrid          warnings that the order of this run has hidden
   deadheat predict --format json | jq .
 
 Methods:
+  maximal  every race and deadlock that any method can prove from this trace, each with a schedule
+  said     the same, but every read must see what it saw (Said et al.)
   hb       happens-before: accesses that nothing ordered in this run
   shb      the same with an order from each write to its reads: real for every race
   wcp      weak causal precedence: sees past some orders of critical sections
@@ -33,7 +40,9 @@ Methods:
   lockset  memory that no lock protects
   hybrid   locksets, and an order of threads, conditions and channels
 
-The exit code is 66 when something was found.";
+maximal, said, shb and syncp need the exact order of accesses (deadheat record --serial, or text).
+An interrupt ends the search; what was proven until then is reported.
+The exit code is 66 when something was found, 5 when nothing was but a budget ran out.";
 
 /// Looks for races and deadlocks in a recorded or imported trace.
 #[derive(Debug, clap::Args)]
@@ -42,14 +51,17 @@ pub struct Args {
     #[command(flatten)]
     which: Which,
 
-    /// How to look: one or more of hb, shb, wcp, cp, syncp, lockset, hybrid; or all.
-    #[arg(
-        long,
-        value_name = "METHOD",
-        value_delimiter = ',',
-        default_value = "hb"
-    )]
+    /// How to look: one or more of maximal, said, hb, shb, wcp, cp, syncp, lockset, hybrid; or all.
+    /// [default: maximal; hb for recordings that are not serial]
+    #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<String>,
+
+    #[command(flatten)]
+    search: Search,
+
+    /// Write the witnesses to this folder instead of the recording's.
+    #[arg(long, value_name = "FOLDER")]
+    witnesses: Option<PathBuf>,
 
     /// How to report what was found.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -66,11 +78,16 @@ pub struct Args {
 impl Args {
     /// Predicts.
     pub fn run(self) -> Result<Exit> {
-        let methods = methods(&self.method)?;
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
         let path = self.which.path()?;
-        let mut analysis = analysis::of(&path, &methods, &config)?;
+        let methods = match self.method.is_empty() {
+            true => default_method(&path)?,
+            false => methods(&self.method)?,
+        };
+        let folder = self.witness_folder(&path)?;
+        let options = self.search.options();
+        let mut analysis = analysis::of(&path, &methods, &config, &options, folder.as_deref())?;
         if analysis.runs.is_empty() {
             return Err(Error::usage(format!(
                 "{} cannot be used on {}: the order of its accesses is not exact",
@@ -106,11 +123,24 @@ impl Args {
                 unused.join(", ")
             ));
         }
+        search::tell(&analysis);
         say(summary(&analysis, suppressed));
-        Ok(match analysis.findings.is_empty() {
+        Ok(search::exit(&analysis).unwrap_or(match analysis.findings.is_empty() {
             true => Exit::Clean,
             false => Exit::Findings,
-        })
+        }))
+    }
+
+    /// Where witnesses are kept: with the recording, or where the user says.
+    fn witness_folder(&self, path: &Path) -> Result<Option<PathBuf>> {
+        if let Some(folder) = &self.witnesses {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                Error::usage(format!("cannot make the folder {}: {error}", folder.display()))
+            })?;
+            return Ok(Some(folder.clone()));
+        }
+        let is_recording = path.extension().is_some_and(|extension| extension == "dht");
+        Ok(path.parent().filter(|_| is_recording).map(Path::to_path_buf))
     }
 
     fn write(&self, report: &str) -> Result<()> {
@@ -127,21 +157,33 @@ impl Args {
     }
 }
 
+/// The method if none is named.
+fn default_method(path: &Path) -> Result<Vec<How>> {
+    if input::open(path)?.mode() == Mode::Serial {
+        return Ok(vec![How::Predict(Model::Maximal)]);
+    }
+    say(
+        "note: this recording is not serial, so only its own order is judged (--method hb): \
+         deadheat record --serial makes one that proves more",
+    );
+    Ok(vec![How::Detect(Method::Hb)])
+}
+
 /// The methods that the user names.
-fn methods(names: &[String]) -> Result<Vec<Method>> {
+fn methods(names: &[String]) -> Result<Vec<How>> {
     let mut found = Vec::new();
     for name in names {
         if name == "all" {
-            return Ok(Method::ALL.to_vec());
+            return Ok(How::all());
         }
-        let known = Method::ALL.into_iter().find(|method| method.name() == name);
-        let Some(method) = known else {
-            let all = Method::ALL.map(|method| method.name()).join(", ");
+        let known = How::all().into_iter().find(|how| how.name() == name);
+        let Some(how) = known else {
+            let all: Vec<&str> = How::all().iter().map(|how| how.name()).collect();
             return Err(Error::usage(format!("no method {name:?}"))
-                .help(format!("the methods are {all}, and all")));
+                .help(format!("the methods are {}, and all", all.join(", "))));
         };
-        if !found.contains(&method) {
-            found.push(method);
+        if !found.contains(&how) {
+            found.push(how);
         }
     }
     Ok(found)
@@ -173,14 +215,14 @@ fn comparison(analysis: &Analysis) -> String {
     ];
     let row = |run: &analysis::Run| {
         vec![
-            run.method.name().to_owned(),
+            run.how.name().to_owned(),
             count(run.races.found().len() as u64),
             count(run.races.places().len() as u64),
             count(run.races.variables().len() as u64),
             count(run.races.racy_events()),
             duration(run.took),
             size(run.memory as u64),
-            match run.method.promise() {
+            match run.how.promise() {
                 Promise::EveryRace => "every one".to_owned(),
                 Promise::FirstRace => "the first".to_owned(),
                 Promise::Nothing => "not promised".to_owned(),
@@ -188,7 +230,13 @@ fn comparison(analysis: &Analysis) -> String {
         ]
     };
     let rows: Vec<Vec<String>> = analysis.runs.iter().map(row).collect();
-    table(&columns, &rows)
+    let mut text = table(&columns, &rows);
+    let predictions = analysis.runs.iter().filter_map(|run| run.prediction.as_ref());
+    if let Some(prediction) = predictions.last() {
+        let candidates = prediction.statistics.candidates;
+        text.push_str(&format!("{} passed the quick check\n", counted(candidates, "pair of places")));
+    }
+    text
 }
 
 fn summary(analysis: &Analysis, suppressed: usize) -> String {
@@ -230,18 +278,21 @@ struct MethodFigures {
     racy_accesses: u64,
     seconds: f64,
     bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prediction: Option<search::Figures>,
 }
 
 impl Figures {
     fn of(analysis: &Analysis) -> Self {
         let figures = |run: &analysis::Run| MethodFigures {
-            method: run.method.name(),
+            method: run.how.name(),
             races: run.races.found().len(),
             places: run.races.places().len(),
             variables: run.races.variables().len(),
             racy_accesses: run.races.racy_events(),
             seconds: run.took.as_secs_f64(),
             bytes: run.memory,
+            prediction: run.prediction.as_ref().map(search::Figures::of),
         };
         Figures {
             events: analysis.events,

@@ -112,6 +112,17 @@ pub(crate) enum Touch {
 }
 
 impl Callee {
+    /// Whether it is an atomic access that does the same whatever it reads.
+    pub fn is_steady_atomic(self) -> bool {
+        matches!(
+            self,
+            Callee::Atomic {
+                kind: Atomic::Reads | Atomic::Writes,
+                ..
+            }
+        )
+    }
+
     /// The same in a program with robust locks: taking one tells whether its last owner died.
     pub fn with_robust_locks(self) -> Callee {
         match self {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
-use super::table::Table;
+use super::table::{CALL, STEADY, Table};
 use crate::arch::{Architecture, X86_64};
 use crate::callee::Callee;
 use crate::dataflow::sets::{Set, Sets};
@@ -24,8 +24,9 @@ struct Site {
     pc: u64,
     /// What its address depends on.
     depends: Set,
-    /// A function is called that is no hook and not intercepted.
-    is_call: bool,
+    /// [`CALL`]: a function is called that is no hook and not intercepted. [`STEADY`]: an atomic
+    /// access that is no compare-and-swap.
+    flags: u32,
 }
 
 /// What was found out about one function.
@@ -103,7 +104,7 @@ fn finish(
     let unknown = Site {
         pc: 0,
         depends: Set::EVERYTHING,
-        is_call: false,
+        flags: 0,
     };
     let mut pcs = vec![unknown; sites.len()];
     for (&number, &site) in sites {
@@ -112,7 +113,11 @@ fn finish(
         pcs[site as usize] = Site {
             pc: graph.instructions[number].next(),
             depends: depends.unwrap_or(Set::EVERYTHING),
-            is_call: matches!(callee, Callee::Opaque | Callee::Instrumented),
+            flags: match callee {
+                Callee::Opaque | Callee::Instrumented => CALL,
+                callee if callee.is_steady_atomic() => STEADY,
+                _ => 0,
+            },
         };
     }
     Some(Function {
@@ -169,10 +174,10 @@ fn put_together(functions: &[Function]) -> Table {
     };
     for (pc, &(function, site)) in &places {
         let Site {
-            depends, is_call, ..
+            depends, flags, ..
         } = functions[function].sites[site];
         let depends = number_of(&mut table, function, depends);
-        table.add_site(*pc, function as u32, is_call, depends);
+        table.add_site(*pc, function as u32, flags, depends);
     }
     let mut ways = BTreeMap::new();
     for (number, function) in functions.iter().enumerate() {

@@ -7,7 +7,7 @@ mod table;
 use std::sync::Arc;
 
 use crate::{Binary, Depends, Passed, Point, Sources};
-use table::{BEFORE, CALL, EVERYTHING, NOTHING, Table};
+use table::{BEFORE, CALL, EVERYTHING, NOTHING, STEADY, Table};
 
 /// What is known of a program's code: what lies between its events, and what the addresses of
 /// its accesses depend on. Program counters are those of events, the addresses behind calls.
@@ -90,6 +90,13 @@ impl Facts {
         }
     }
 
+    /// Whether the event at `pc` is an atomic access that does the same whatever it reads: no
+    /// compare-and-swap. What is not known may be one.
+    pub fn is_steady(&self, pc: u64) -> bool {
+        let site = self.site(pc);
+        site.is_some_and(|site| self.table.site_functions[site] & STEADY != 0)
+    }
+
     /// Whether two addresses lie in the same function.
     pub fn same_function(&self, one: u64, other: u64) -> bool {
         let function = self.function(one);
@@ -152,7 +159,7 @@ impl Facts {
     /// The function that an address lies in; that of a site may have been cut in two.
     fn function(&self, address: u64) -> Option<usize> {
         if let Some(site) = self.site(address) {
-            return Some((self.table.site_functions[site] & !CALL) as usize);
+            return Some((self.table.site_functions[site] & !(CALL | STEADY)) as usize);
         }
         let distance = self.distance(address)?;
         let (functions, _) = self.table.functions.as_chunks::<2>();

@@ -13,7 +13,7 @@ pub(super) struct Table {
     pub base: u64,
     /// Sites in ascending order.
     pub pcs: Vec<u32>,
-    /// The function of each site, with [`CALL`] if it calls one.
+    /// The function of each site, with [`CALL`] if it calls one, with [`STEADY`] if it is such an access.
     pub site_functions: Vec<u32>,
     /// What each site's access depends on.
     pub site_depends: Vec<u32>,
@@ -40,8 +40,10 @@ pub(super) const EVERYTHING: u32 = 1;
 pub(super) const BEFORE: u32 = u32::MAX;
 /// With the function of a site: a function is called there that is no hook and not intercepted.
 pub(super) const CALL: u32 = 1 << 31;
+/// With the function of a site: an atomic access that is no compare-and-swap.
+pub(super) const STEADY: u32 = 1 << 30;
 /// The number of the disk format.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 const MAGIC: &[u8; 8] = b"DHFACTS\n";
 const PARTS: usize = 8;
@@ -61,10 +63,10 @@ impl Table {
         u32::try_from(address.wrapping_sub(self.base)).unwrap_or(u32::MAX)
     }
 
-    pub fn add_site(&mut self, pc: u64, function: u32, is_call: bool, depends: u32) {
+    /// A site; `flags` are [`CALL`] and [`STEADY`].
+    pub fn add_site(&mut self, pc: u64, function: u32, flags: u32, depends: u32) {
         self.pcs.push(self.distance(pc));
-        let call = if is_call { CALL } else { 0 };
-        self.site_functions.push(function | call);
+        self.site_functions.push(function | flags);
         self.site_depends.push(depends);
     }
 
@@ -212,7 +214,7 @@ impl Table {
             && self
                 .site_functions
                 .iter()
-                .all(|function| ((function & !CALL) as usize) < functions)
+                .all(|function| ((function & !(CALL | STEADY)) as usize) < functions)
             && below(&self.site_depends, sets)
             && self.way_starts.len() == nodes + 1
             && ascending(&self.way_starts, self.ways.len() / 2)

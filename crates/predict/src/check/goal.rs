@@ -80,9 +80,10 @@ impl Simulation<'_> {
     /// writes matters only against a read.
     fn still_themselves(&self, a: u32, b: u32, op_a: Op, op_b: Op) -> Result<(), Violation> {
         for (at, op, other) in [(a, op_a, op_b), (b, op_b, op_a)] {
+            let needs_itself = op.reads() && self.observed.needed_by(at) == at;
             let depends = match op.is_atomic() {
-                true => op == Op::AtomicRmw && !other.writes(),
-                false => op.reads() && self.observed.needed_by(at) == at,
+                true => needs_itself && op == Op::AtomicRmw && !other.writes(),
+                false => needs_itself,
             };
             let step = &self.observed.window.steps[at as usize];
             if depends && !self.state.memory.same(self.observed, at, step) {

@@ -56,12 +56,9 @@ impl<'w> Observed<'w> {
         simulation.reached(cut)
     }
 
-    /// The first event that depends on what the event at this position reads: itself if it is atomic or
-    /// the window does not say.
+    /// The first event that depends on what the event at this position reads: itself if the window does not
+    /// say.
     pub(super) fn needed_by(&self, position: u32) -> u32 {
-        if self.window.steps[position as usize].event.op().is_atomic() {
-            return position;
-        }
         let said = self.window.needed_by.get(position as usize);
         said.map_or(position, |&first| first.max(position))
     }

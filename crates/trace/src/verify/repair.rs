@@ -1,7 +1,7 @@
 //! The writes that a trace lacks, as events of their own.
 
 use super::memory::Memory;
-use crate::{Event, Mode, Op, Step, Steps, Tables};
+use crate::{Event, EventIndex, Mode, Op, Step, Steps, Tables};
 
 /// A trace with an [`Op::ExternalWrite`] before every read that returned something else than what
 /// was written last, so that in the result every read returns what was written last.
@@ -29,6 +29,7 @@ pub fn repair<S: Steps>(steps: S) -> Repaired<S> {
         steps,
         pending: None,
         inserted: 0,
+        read: 0,
     }
 }
 
@@ -39,6 +40,8 @@ pub struct Repaired<S> {
     /// The read that follows the write just handed out.
     pending: Option<Step>,
     inserted: u64,
+    /// How many steps were read.
+    read: u64,
 }
 
 impl<S> Repaired<S> {
@@ -58,6 +61,7 @@ impl<S: Steps> Steps for Repaired<S> {
         let Some(step) = self.steps.next_step()? else {
             return Ok(None);
         };
+        self.read += 1;
         let event = &step.event;
         if !event.op().is_access() {
             self.memory.event(&step);
@@ -82,5 +86,11 @@ impl<S: Steps> Steps for Repaired<S> {
 
     fn mode(&self) -> Mode {
         self.steps.mode()
+    }
+
+    /// An external write stands where the read does that noticed it.
+    fn last_index(&self) -> Option<EventIndex> {
+        let counted = self.read.checked_sub(1).map(EventIndex);
+        self.steps.last_index().or(counted)
     }
 }

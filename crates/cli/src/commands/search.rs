@@ -1,0 +1,172 @@
+//! How long and how far to search, and what is said about it.
+
+use std::time::Duration;
+
+use deadheat_predict::{Options, Prediction, Size, Stage};
+use serde::Serialize;
+
+use crate::analysis::Analysis;
+use crate::exit::Exit;
+use crate::terminal::{counted, duration, say};
+
+/// How far prediction goes.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Prediction")]
+pub struct Search {
+    /// How many events are looked at together; `auto` looks at more and more.
+    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = window)]
+    window: Size,
+
+    /// How long one pair of accesses may take, such as 500ms, 60s or 5m.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
+    budget: Duration,
+
+    /// How many windows are looked at at the same time. [default: as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+impl Search {
+    /// The same for the predictor.
+    pub fn options(&self) -> Options {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        Options {
+            size: self.window,
+            budget: self.budget,
+            jobs: self.jobs.map_or_else(processors, usize::from),
+        }
+    }
+}
+
+fn window(text: &str) -> Result<Size, String> {
+    match (text, text.parse()) {
+        ("auto", _) => Ok(Size::Auto),
+        (_, Ok(events @ 2..)) => Ok(Size::Events(events)),
+        _ => Err("a number of events (at least 2), or auto".to_owned()),
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: Option<f64> = digits.parse().ok().filter(|number: &f64| *number > 0.0);
+    let seconds = match (&text[digits.len()..], number) {
+        ("ms", Some(number)) => number / 1000.0,
+        ("s" | "", Some(number)) => number,
+        ("m" | "min", Some(number)) => number * 60.0,
+        _ => return Err("a time such as 500ms, 60s or 5m".to_owned()),
+    };
+    Duration::try_from_secs_f64(seconds).map_err(|_| "a time that long cannot be measured".to_owned())
+}
+
+fn predictions(analysis: &Analysis) -> impl Iterator<Item = &Prediction> {
+    analysis.runs.iter().filter_map(|run| run.prediction.as_ref())
+}
+
+/// Says what the user should know about a search.
+pub fn tell(analysis: &Analysis) {
+    for prediction in predictions(analysis) {
+        for refused in &prediction.refused {
+            let events: Vec<String> = refused.next.iter().map(ToString::to_string).collect();
+            say(format_args!(
+                "error: a bug in Deadheat: a witness of events {} is none: {}; please report it",
+                events.join(" and "),
+                refused.violation
+            ));
+        }
+        let figures = &prediction.statistics;
+        if figures.asked > 0 {
+            let settled = Figures::told(prediction);
+            say(format_args!("{} asked about, proven by stage: {settled}", counted(figures.asked, "pair")));
+        }
+        if prediction.is_stopped {
+            say("note: interrupted: there may be more");
+        } else if figures.unknown > 0 {
+            say(format_args!(
+                "note: {} could not be settled within the budget: --budget gives more time",
+                counted(figures.unknown, "pair")
+            ));
+        }
+        if figures.left_out > 0 {
+            say(format_args!(
+                "note: {} not looked at: too many of the same places",
+                counted(figures.left_out, "pair")
+            ));
+        }
+    }
+}
+
+/// The exit code, if the search has one.
+pub fn exit(analysis: &Analysis) -> Option<Exit> {
+    let has_refused = predictions(analysis).any(|prediction| !prediction.refused.is_empty());
+    let is_open = predictions(analysis)
+        .any(|prediction| prediction.is_stopped || prediction.statistics.unknown > 0);
+    match (has_refused, analysis.findings.is_empty() && is_open) {
+        (true, _) => Some(Exit::Bug),
+        (false, true) => Some(Exit::Inconclusive),
+        (false, false) => None,
+    }
+}
+
+/// What a prediction did, for programs.
+#[derive(Serialize)]
+pub struct Figures {
+    windows: u64,
+    candidates: u64,
+    asked: u64,
+    unknown: u64,
+    left_out: u64,
+    deadlocks: usize,
+    interrupted: bool,
+    stages: Vec<StageFigures>,
+}
+
+#[derive(Serialize)]
+struct StageFigures {
+    stage: &'static str,
+    proven: u64,
+    refuted: u64,
+    seconds: f64,
+}
+
+impl Figures {
+    /// The figures of a prediction.
+    pub fn of(prediction: &Prediction) -> Self {
+        let figures = &prediction.statistics;
+        let stages = Stage::ALL.into_iter().zip(&figures.stages);
+        Figures {
+            windows: figures.windows,
+            candidates: figures.candidates,
+            asked: figures.asked,
+            unknown: figures.unknown,
+            left_out: figures.left_out,
+            deadlocks: prediction.deadlocks.len(),
+            interrupted: prediction.is_stopped,
+            stages: stages
+                .map(|(stage, figures)| StageFigures {
+                    stage: stage.name(),
+                    proven: figures.reached,
+                    refuted: figures.impossible,
+                    seconds: figures.took.as_secs_f64(),
+                })
+                .collect(),
+        }
+    }
+
+    /// The same for people: which stage settled how many pairs.
+    pub fn told(prediction: &Prediction) -> String {
+        let figures = &prediction.statistics;
+        let stages = Stage::ALL.into_iter().zip(&figures.stages);
+        let settled = stages
+            .filter(|(_, figures)| figures.reached + figures.impossible > 0)
+            .map(|(stage, figures)| {
+                format!(
+                    "{} {} of {} in {}",
+                    stage.name(),
+                    figures.reached,
+                    figures.reached + figures.impossible,
+                    duration(figures.took)
+                )
+            });
+        settled.collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,262 @@
+//! Predicts from a trace in memory: reads it with all that is known of who needs which read, asks, and
+//! keeps what was proven.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use deadheat_predict::{
+    CodeNeeds, Observer, Options, Prediction, Proven, Reads, Refused, Source, needed_by, predict,
+};
+use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Step, Steps, verify};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustc_hash::FxHashSet;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::input;
+use crate::marks;
+use crate::progress::{PATIENCE, Watched};
+use crate::symbols::{Followed, Shared};
+use crate::unseen::Unseen;
+
+/// What reads are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Only what something depends on.
+    Maximal,
+    /// All of them.
+    Said,
+}
+
+/// A trace in memory.
+pub struct Loaded {
+    steps: Vec<Step>,
+    /// The position of each step in the trace; external writes that were added have that of the read that showed
+    /// them.
+    indexes: Vec<EventIndex>,
+    /// By code or branches, where those are known.
+    needed_by: Option<Vec<u32>>,
+    /// Places of code without hooks.
+    unseen: FxHashSet<Pc>,
+}
+
+/// What was predicted.
+pub struct Predicted {
+    /// The answers; positions are those of the trace.
+    pub prediction: Prediction,
+    /// How long it took, without reading.
+    pub took: Duration,
+    /// How many bytes the trace takes in memory.
+    pub memory: usize,
+}
+
+/// How the needs of a trace are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// From the program's code, or branches in the trace.
+    Branches,
+    /// Not at all: every event depends on all that its thread has read.
+    Nothing,
+}
+
+impl Loaded {
+    /// Reads a trace; `None` if the order of its accesses is not exact.
+    pub fn read(path: &Path, config: &Config) -> Result<Option<Self>> {
+        let input = input::open(path)?;
+        if input.mode() == Mode::Parallel {
+            return Ok(None);
+        }
+        let symbols = (!input.tables().modules.is_empty()).then(|| Shared::of(input.tables()));
+        let mut unseen = Unseen::of(input.tables());
+        let followed = Followed::new(Watched::new(input, "reading"), symbols.clone());
+        let mut stream = verify::repair(marks::apply(followed, config));
+        let mut needs = CodeNeeds::default();
+        let mut loaded = Loaded {
+            steps: Vec::new(),
+            indexes: Vec::new(),
+            needed_by: None,
+            unseen: FxHashSet::default(),
+        };
+        let mut has_branches = false;
+        while let Some(step) = stream
+            .next_step()
+            .map_err(|error| input::broken(path, &error))?
+        {
+            let event = &step.event;
+            has_branches |= event.op() == Op::Branch;
+            if let Some(symbols) = &symbols {
+                symbols.tell_needs(event, &mut needs);
+            }
+            if unseen.is_unseen(event) {
+                loaded.unseen.insert(event.pc());
+            }
+            let counted = EventIndex(loaded.indexes.len() as u64);
+            loaded.indexes.push(stream.last_index().unwrap_or(counted));
+            loaded.steps.push(step);
+        }
+        if loaded.steps.len() >= u32::MAX as usize {
+            return Err(Error::usage(format!(
+                "{} has too many events for this method: {}",
+                path.display(),
+                loaded.steps.len()
+            ))
+            .help("use another method, such as --method syncp"));
+        }
+        loaded.needed_by = match (symbols, has_branches) {
+            (Some(_), _) => Some(needs.needed_by()),
+            (None, true) => Some(needed_by(&loaded.steps, Reads::ByBranch)),
+            (None, false) => None,
+        };
+        Ok(Some(loaded))
+    }
+
+    /// How many events the trace has.
+    pub fn events(&self) -> u64 {
+        self.indexes.last().map_or(0, |last| last.0 + 1)
+    }
+
+    /// The event at a position of the trace.
+    pub fn event(&self, index: EventIndex) -> Option<Event> {
+        let first = self.indexes.partition_point(|at| *at < index);
+        let mut here = first..self.indexes.partition_point(|at| *at <= index);
+        here.find(|at| !self.is_added(*at)).map(|at| self.steps[at].event)
+    }
+
+    /// How it is known who needs which read.
+    pub fn known(&self) -> Known {
+        match self.needed_by {
+            Some(_) => Known::Branches,
+            None => Known::Nothing,
+        }
+    }
+
+    /// Predicts.
+    pub fn predict(&self, model: Model, options: &Options) -> Predicted {
+        let started = Instant::now();
+        let strict;
+        let needs = match (&self.needed_by, model) {
+            (Some(needs), Model::Maximal) => needs,
+            _ => {
+                strict = needed_by(&self.steps, Reads::ByNext);
+                &strict
+            }
+        };
+        let is_judged = |event: &Event| {
+            let may_be_unseen = matches!(event.op(), Op::Read | Op::Write | Op::Free);
+            !(may_be_unseen && self.unseen.contains(&event.pc()))
+        };
+        let source = Source {
+            steps: &self.steps,
+            needed_by: needs,
+            is_judged: &is_judged,
+        };
+        let shown = Shown::new();
+        let mut prediction = predict(&source, options, &shown);
+        shown.end();
+        self.in_trace(&mut prediction);
+        Predicted {
+            prediction,
+            took: started.elapsed(),
+            memory: self.steps.len() * (size_of::<Step>() + size_of::<EventIndex>() + size_of::<u32>()),
+        }
+    }
+
+    /// Whether a step is an external write that the read behind it showed.
+    fn is_added(&self, at: usize) -> bool {
+        self.steps[at].event.op() == Op::ExternalWrite && self.indexes.get(at + 1) == Some(&self.indexes[at])
+    }
+
+    /// Positions among the steps become positions in the trace.
+    fn in_trace(&self, prediction: &mut Prediction) {
+        let index = |at: &mut EventIndex| *at = self.indexes[at.0 as usize];
+        for proven in prediction.races.iter_mut().chain(&mut prediction.deadlocks) {
+            let Proven {
+                next,
+                start,
+                schedule,
+                ..
+            } = proven;
+            // What was added is no event of the trace.
+            schedule.retain(|at| !self.is_added(at.0 as usize));
+            next.iter_mut().for_each(index);
+            schedule.iter_mut().for_each(index);
+            index(start);
+        }
+        for Refused { next, .. } in &mut prediction.refused {
+            next.iter_mut().for_each(index);
+        }
+        prediction.unknown.iter_mut().flatten().for_each(index);
+    }
+}
+
+/// Shows how far it has come, on a terminal and after a while; an interrupt ends the search, not what was found.
+struct Shown {
+    started: Instant,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+/// Set by an interrupt.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn stop(_signal: i32) {
+    STOP.store(true, Ordering::Relaxed);
+}
+
+impl Shown {
+    fn new() -> Self {
+        // SAFETY: the handler only stores to an atomic. A second interrupt ends the process, as the
+        // action is taken back with the first.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = stop as *const () as usize;
+            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
+            libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut());
+        }
+        Shown {
+            started: Instant::now(),
+            bar: Mutex::new(None),
+        }
+    }
+
+    fn end(&self) {
+        if let Ok(bar) = self.bar.lock()
+            && let Some(bar) = bar.as_ref()
+        {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Observer for Shown {
+    fn progress(&self, done: u64, all: u64, so_far: &Prediction) {
+        if self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let Ok(mut bar) = self.bar.lock() else {
+            return;
+        };
+        let bar = bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} predicting: {percent}% {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar
+        });
+        bar.set_position(done);
+        let figures = &so_far.statistics;
+        bar.set_message(format!(
+            "{} proven, {} pairs settled{}",
+            so_far.races.len() + so_far.deadlocks.len(),
+            figures.asked - figures.unknown,
+            match figures.unknown {
+                0 => String::new(),
+                unknown => format!(", {unknown} not"),
+            }
+        ));
+    }
+
+    fn stop(&self) -> &AtomicBool {
+        &STOP
+    }
+}

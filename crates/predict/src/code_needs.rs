@@ -1,0 +1,164 @@
+//! Which event first depends on what a read saw, by what the program's code tells.
+//!
+//! An event depends on reads if a branch that was passed before it does, or what it is done to: see
+//! [`deadheat_code`]. Facts name the reads of the present activation of a function by their places, or all
+//! that was read before it began. What is not known depends on everything that the thread has read.
+
+use deadheat_code::{Depends, Passed};
+use deadheat_trace::{Event, Op};
+use rustc_hash::FxHashMap;
+
+use crate::NOBODY;
+
+/// Follows a trace and notes who needs what.
+///
+/// ```
+/// use deadheat_code::{Depends, Passed};
+/// use deadheat_predict::{AboutEvent, CodeNeeds, NOBODY};
+/// use deadheat_trace::{Addr, Event, Op, Pc, ThreadId};
+///
+/// let access = |op| Event::access(ThreadId(0), op, Addr(8), 4, Pc(0));
+/// let about = |site, passed| AboutEvent {
+///     site: Some(site),
+///     passed: Some(passed),
+///     done_to: Some(&Depends::Nothing),
+///     ..AboutEvent::default()
+/// };
+/// let mut needs = CodeNeeds::default();
+/// needs.step(&access(Op::Read), &about(0x10, &Passed::Straight));
+/// needs.step(&access(Op::Read), &about(0x20, &Passed::Straight));
+/// let branched = Passed::Branched(Depends::on(vec![0x10], false));
+/// needs.step(&access(Op::Write), &about(0x30, &branched));
+/// assert_eq!(needs.needed_by(), [2, NOBODY, NOBODY]);
+/// ```
+#[derive(Debug, Default)]
+pub struct CodeNeeds {
+    needed: Vec<u32>,
+    threads: Vec<Vec<Activation>>,
+}
+
+/// What is known of an event.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AboutEvent<'a> {
+    /// Its place in the code.
+    pub site: Option<u64>,
+    /// What was passed before it.
+    pub passed: Option<&'a Passed>,
+    /// What it is done to depends on this.
+    pub done_to: Option<&'a Depends>,
+    /// It is an atomic access that does the same whatever it reads.
+    pub is_steady: bool,
+}
+
+/// Reads that nobody has needed yet, of one activation of a function.
+#[derive(Debug, Default)]
+struct Activation {
+    /// By their places.
+    at: FxHashMap<u64, Vec<u32>>,
+    /// Of functions that were called and have returned, and of places that are not known.
+    others: Vec<u32>,
+}
+
+impl Activation {
+    fn is_empty(&self) -> bool {
+        self.at.is_empty() && self.others.is_empty()
+    }
+}
+
+impl CodeNeeds {
+    /// The next event, with what is known of it.
+    pub fn step(&mut self, event: &Event, known: &AboutEvent) {
+        let AboutEvent {
+            site,
+            passed,
+            done_to,
+            is_steady,
+        } = *known;
+        let (op, position) = (event.op(), self.needed.len() as u32);
+        // Whether a compare-and-swap writes depends on what it reads.
+        let needs_itself = op.is_atomic() && op.reads() && !is_steady;
+        self.needed.push(if needs_itself { position } else { NOBODY });
+        let thread = event.thread().index();
+        if thread >= self.threads.len() {
+            self.threads.resize_with(thread + 1, Vec::new);
+        }
+        if self.threads[thread].is_empty() {
+            self.threads[thread].push(Activation::default());
+        }
+        match op {
+            // No step of the thread's way.
+            Op::ExternalWrite | Op::Begin => return,
+            // What it returns may be anything that it has read.
+            Op::End | Op::Lost => self.need(thread, &Depends::Everything, position),
+            _ => {
+                match passed {
+                    Some(Passed::Straight) => {}
+                    Some(Passed::Branched(depends)) => self.need(thread, depends, position),
+                    None => self.need(thread, &Depends::Everything, position),
+                }
+                // (What is called or left was passed on the way.)
+                if !matches!(op, Op::Enter | Op::Leave) {
+                    self.need(thread, done_to.unwrap_or(&Depends::Everything), position);
+                }
+            }
+        }
+        match op {
+            Op::Enter => self.threads[thread].push(Activation::default()),
+            Op::Leave => self.leave(thread),
+            _ if op.reads() && !needs_itself => {
+                if let Some(activation) = self.threads[thread].last_mut() {
+                    match site {
+                        Some(site) => activation.at.entry(site).or_default().push(position),
+                        None => activation.others.push(position),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An event depends on something: it is the first that needs those reads.
+    fn need(&mut self, thread: usize, depends: &Depends, by: u32) {
+        let activations = &mut self.threads[thread];
+        let (outer, own) = match depends {
+            Depends::Nothing => return,
+            Depends::Everything => (activations.len(), None),
+            Depends::On(sources) => {
+                let outer = if sources.before { activations.len() - 1 } else { 0 };
+                (outer, Some(sources))
+            }
+        };
+        let needed = &mut self.needed;
+        for activation in activations[..outer].iter_mut().filter(|outer| !outer.is_empty()) {
+            let at = activation.at.drain().flat_map(|(_, reads)| reads);
+            for read in at.chain(activation.others.drain(..)) {
+                needed[read as usize] = by;
+            }
+        }
+        if let (Some(sources), Some(activation)) = (own, activations.last_mut()) {
+            for site in &sources.reads {
+                for read in activation.at.remove(site).into_iter().flatten() {
+                    needed[read as usize] = by;
+                }
+            }
+        }
+    }
+
+    /// What a function has read its caller may have got from it.
+    fn leave(&mut self, thread: usize) {
+        let activations = &mut self.threads[thread];
+        let left = activations.pop().unwrap_or_default();
+        if activations.is_empty() {
+            activations.push(Activation::default());
+        }
+        if let Some(caller) = activations.last_mut() {
+            caller.others.extend(left.at.into_values().flatten());
+            caller.others.extend(left.others);
+        }
+    }
+
+    /// For each position the first that needs what was read there.
+    pub fn needed_by(self) -> Vec<u32> {
+        self.needed
+    }
+}

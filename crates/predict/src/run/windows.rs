@@ -1,0 +1,104 @@
+//! The windows of a trace, one after the other.
+
+use deadheat_trace::{EventIndex, Op, Step};
+
+use super::border::Standing;
+use super::{Size, Source};
+use crate::{NOBODY, Window};
+
+/// The sizes of windows that grow, and a trace that is no longer than this is one window.
+const FIRST: usize = 1 << 15;
+const NEXT: usize = 1 << 18;
+const LAST: usize = 1 << 21;
+
+/// A window, and what of it is new.
+pub struct Piece {
+    /// The window.
+    pub window: Window,
+    /// How many of its events were in the window before.
+    pub is_old: u32,
+    /// How many were not.
+    pub is_new: u32,
+}
+
+/// The sizes of windows to look at a trace with, one round each.
+pub fn rounds(events: usize, size: Size) -> Vec<usize> {
+    match size {
+        Size::Events(size) => vec![size.max(2)],
+        Size::Auto => {
+            let mut sizes: Vec<usize> = [FIRST, NEXT, LAST]
+                .into_iter()
+                .filter(|size| *size < events)
+                .collect();
+            sizes.push(events.clamp(2, LAST));
+            sizes.dedup();
+            sizes
+        }
+    }
+}
+
+/// Cuts a trace into windows.
+pub struct Pieces<'a> {
+    steps: &'a [Step],
+    size: usize,
+    /// Where the next one begins, how far the last one went, and how things stand at the former.
+    start: usize,
+    done: usize,
+    standing: Standing,
+    stands_at: usize,
+    is_over: bool,
+}
+
+impl<'a> Pieces<'a> {
+    /// Windows of this size, which have a half in common with the one before.
+    pub fn new(steps: &'a [Step], size: usize) -> Self {
+        Pieces {
+            steps,
+            size,
+            start: 0,
+            done: 0,
+            standing: Standing::default(),
+            stands_at: 0,
+            is_over: steps.is_empty(),
+        }
+    }
+
+    /// The next window.
+    pub fn next(&mut self, source: &Source) -> Option<Piece> {
+        if self.is_over {
+            return None;
+        }
+        let start = self.start;
+        let end = (start + self.size).min(self.steps.len());
+        // Nothing is known of what lies behind a gap but that it comes later: another window begins there.
+        let gap = self.steps[start..end].iter().position(|step| step.event.op() == Op::Lost);
+        let end = gap.map_or(end, |gap| start + gap);
+        while self.stands_at < start {
+            self.standing.step(&self.steps[self.stands_at]);
+            self.stands_at += 1;
+        }
+        let steps = self.steps[start..end].to_vec();
+        let needed_by = source.needed_by[start..end].iter();
+        let needed_by = needed_by.map(|by| match *by as usize {
+            by if by >= start && by < end => (by - start) as u32,
+            _ => NOBODY,
+        });
+        let piece = Piece {
+            window: Window {
+                start: EventIndex(start as u64),
+                border: self.standing.border(&steps),
+                needed_by: needed_by.collect(),
+                steps,
+            },
+            is_old: self.done.saturating_sub(start) as u32,
+            is_new: end.saturating_sub(self.done.max(start)) as u32,
+        };
+        self.done = end;
+        self.start = match gap {
+            Some(_) => end + 1,
+            None => start + (self.size / 2).max(1),
+        };
+        self.is_over = gap.is_none() && end == self.steps.len() || self.start >= self.steps.len();
+        Some(piece)
+    }
+}
