@@ -310,6 +310,16 @@ fn values_at_the_border() {
 }
 
 #[test]
+fn memory_that_is_handed_out_holds_nothing_of_before() {
+    let trace = "T0|alloc(0x1000:8)|1\nT0|w(0x1000:8=7)|2\nT1|r(0x1000:8=7)|3\nT1|branch|4\n";
+    let mut window = window(trace, Needed::ByBranch);
+    let (bytes, known) = (7, 0xFF);
+    window.border.memory.insert(0x200, Content { bytes, known });
+    assert_eq!(broken(&window, &[1, 3, 4]), Some(Broken::ReadElse(2)));
+    assert_eq!(broken(&window, &[1, 2, 3, 4]), None);
+}
+
+#[test]
 fn external_writes() {
     let trace = "\
 T0|r(x=0)|1

@@ -102,6 +102,8 @@ impl Cells {
     }
 }
 
+const NO_CELL: u32 = u32::MAX;
+
 /// Reads a window.
 struct Reader<'w> {
     window: &'w Window,
@@ -109,7 +111,10 @@ struct Reader<'w> {
     edges: Vec<u64>,
     /// The blocks that are alive: by their start, their end and life.
     blocks: BTreeMap<u64, (u64, u32)>,
-    numbers: FxHashMap<(u32, u32), u32>,
+    /// The cell that begins at each edge in memory that lives for ever; [`NO_CELL`] if it has none yet.
+    lasting: Vec<u32>,
+    /// The cells of blocks, by edge and life.
+    passing: FxHashMap<(u32, u32), u32>,
     /// By cell: what it holds, and who accessed it last.
     holds: Vec<Content>,
     last: Vec<Option<u32>>,
@@ -122,7 +127,8 @@ impl<'w> Reader<'w> {
             window,
             edges: Vec::new(),
             blocks: BTreeMap::new(),
-            numbers: FxHashMap::default(),
+            lasting: Vec::new(),
+            passing: FxHashMap::default(),
             holds: Vec::new(),
             last: Vec::new(),
             cells: Cells::default(),
@@ -146,6 +152,7 @@ impl<'w> Reader<'w> {
         }
         edges.sort_unstable();
         edges.dedup();
+        reader.lasting = vec![NO_CELL; edges.len()];
         reader.edges = edges;
         reader
     }
@@ -269,7 +276,12 @@ impl<'w> Reader<'w> {
         let block = self.blocks.range(..=start).next_back();
         let life = block.filter(|(_, (its_end, _))| *its_end > start);
         let life = life.map_or(0, |(_, &(_, life))| life);
-        let number = *self.numbers.entry((edge, life)).or_insert_with(|| {
+        let number = match life {
+            0 => &mut self.lasting[edge as usize],
+            _ => self.passing.entry((edge, life)).or_insert(NO_CELL),
+        };
+        if *number == NO_CELL {
+            *number = self.cells.all.len() as u32;
             let from_border = self.cells.lives[life as usize].alloc.is_none();
             let initial = match border_value(self.window, start, end - start) {
                 Some(value) if from_border => Content::Value(value),
@@ -284,8 +296,8 @@ impl<'w> Reader<'w> {
             });
             self.holds.push(initial);
             self.last.push(None);
-            self.holds.len() as u32 - 1
-        });
+        }
+        let number = *number;
         let cell = &mut self.cells.all[number as usize];
         cell.only = cell.only.filter(|&only| only == thread);
         number

@@ -176,9 +176,7 @@ fn following(
         (Op::Write, Needed::ByBranch) if !same() => next.with(Some(Value::Symbol)),
         _ => next,
     };
-    let mut longer = before.clone();
-    longer.push(event);
-    consistent(&longer, initial).then_some(longer)
+    fits(before, &event, initial).then(|| [before.as_slice(), &[event]].concat())
 }
 
 fn projected(trace: &[Event], thread: u32) -> Trace {
@@ -200,39 +198,41 @@ fn last_written(trace: &[Event], target: u64, initial: &impl Fn(u64) -> u64) -> 
 
 /// Section 2.2: read consistency, lock mutual exclusion, must happen-before.
 fn consistent(trace: &[Event], initial: &impl Fn(u64) -> u64) -> bool {
-    (0..trace.len()).all(|at| {
-        let (before, event) = (&trace[..at], &trace[at]);
-        let of_thread = |e: &&Event| e.thread == event.thread;
-        // "An end event can happen only as the last event in a thread."
-        if before.iter().filter(of_thread).any(|e| e.op == Op::End) {
-            return false;
+    (0..trace.len()).all(|at| fits(&trace[..at], &trace[at], initial))
+}
+
+/// Whether a consistent trace stays consistent with this event behind it.
+fn fits(before: &[Event], event: &Event, initial: &impl Fn(u64) -> u64) -> bool {
+    let of_thread = |e: &&Event| e.thread == event.thread;
+    // "An end event can happen only as the last event in a thread."
+    if before.iter().filter(of_thread).any(|e| e.op == Op::End) {
+        return false;
+    }
+    match event.op {
+        Op::Read => event.data == Some(last_written(before, event.target, initial)),
+        Op::Acquire => {
+            let last = last_of_lock(before, event.target);
+            last.is_none_or(|last| last.op == Op::Release)
         }
-        match event.op {
-            Op::Read => event.data == Some(last_written(before, event.target, initial)),
-            Op::Acquire => {
-                let last = last_of_lock(before, event.target);
-                last.is_none_or(|last| last.op == Op::Release)
-            }
-            Op::Release => {
-                let last = last_of_lock(before, event.target);
-                last.is_some_and(|last| last.op == Op::Acquire && last.thread == event.thread)
-            }
-            Op::Begin => {
-                let first = !before.iter().any(|e| e.thread == event.thread);
-                let forks = before.iter().filter(|e| e.op == Op::Fork);
-                first
-                    && forks
-                        .filter(|e| e.target == u64::from(event.thread))
-                        .count()
-                        == 1
-            }
-            Op::Join => {
-                let mut ends = before.iter().filter(|e| e.op == Op::End);
-                ends.any(|e| u64::from(e.thread) == event.target)
-            }
-            _ => true,
+        Op::Release => {
+            let last = last_of_lock(before, event.target);
+            last.is_some_and(|last| last.op == Op::Acquire && last.thread == event.thread)
         }
-    })
+        Op::Begin => {
+            let first = !before.iter().any(|e| e.thread == event.thread);
+            let forks = before.iter().filter(|e| e.op == Op::Fork);
+            first
+                && forks
+                    .filter(|e| e.target == u64::from(event.thread))
+                    .count()
+                    == 1
+        }
+        Op::Join => {
+            let mut ends = before.iter().filter(|e| e.op == Op::End);
+            ends.any(|e| u64::from(e.thread) == event.target)
+        }
+        _ => true,
+    }
 }
 
 fn last_of_lock(trace: &[Event], lock: u64) -> Option<&Event> {

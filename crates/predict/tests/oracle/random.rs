@@ -3,6 +3,7 @@
 //! A window is made step by step on a simulated memory, with locks and all the rest: each step takes one of the things that some
 //! thread can do next. Fewer and smaller choices make a shorter and simpler window, so failures shrink.
 
+mod chains;
 mod maker;
 mod objects;
 
@@ -174,5 +175,18 @@ pub fn windows_of_parts(all: Shape, needed: Needed) -> impl Strategy<Value = Win
             gaps: has(13, all.rest.gaps),
         };
         windows(Shape { rest, ..all }, needed)
+    })
+}
+
+/// Random windows of the paper's events in which values are passed on from thread to thread.
+pub fn chains(needed: Needed) -> impl Strategy<Value = Window> {
+    vec((any::<u8>(), any::<u8>()), 0..=20).prop_map(move |choices| {
+        let (steps, border) = chains::make(&choices);
+        Window {
+            needed_by: needed_by(&steps, needed),
+            steps,
+            border,
+            ..Window::default()
+        }
     })
 }

@@ -172,14 +172,23 @@ impl Maker {
         let nested = self.shape.locks > 2;
         match last.filter(|_| self.disciplined) {
             Some(Op::Acquire | Op::ReadAcquire) if op.is_access() => 4,
-            Some(Op::Acquire | Op::ReadAcquire) if is_acquisition(step) && nested => 4,
+            Some(Op::Acquire | Op::ReadAcquire) if is_acquisition(step) && nested => 8,
             Some(Op::Acquire | Op::ReadAcquire) => 1,
-            Some(Op::Read) if op == Op::Branch => 24,
+            // What was read is acted upon, or passed on.
+            Some(Op::Read) if op == Op::Branch => 12,
+            Some(Op::Read) if self.is_change(step) => 4,
             Some(last) if last.is_access() && is_release(step) => 6,
             _ if is_acquisition(step) && !self.objects.holds_any(thread) => 3,
-            _ if self.is_news(step) => 4,
+            _ if self.is_news(step) => 6,
+            _ if self.is_change(step) => 2,
             _ => 1,
         }
+    }
+
+    /// Whether a step writes something else than is there.
+    fn is_change(&self, step: &Step) -> bool {
+        let now = self.value(step.event.target(), step.event.size());
+        step.event.op().writes() && step.written().is_some_and(|value| value != now)
     }
 
     /// Whether a step reads what another thread wrote last.

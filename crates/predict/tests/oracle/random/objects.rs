@@ -25,7 +25,7 @@ enum Busy {
     /// It was woken and takes the first lock again.
     MustLock,
     /// It asked for a lock and waits for it.
-    Asked(u32),
+    Asked(u32, Hold),
     AtBarrier {
         round: u64,
     },
@@ -59,12 +59,19 @@ impl Objects {
             destroyed: false,
         };
         if shape.rest.border {
+            let last = shape.locks as usize - 1;
             if start & 8 == 8 {
-                let hold = match shape.rest.locks && shape.locks == 1 && start & 16 == 16 {
-                    true => Hold::Read,
-                    false => Hold::Write,
+                // Twice if it is re-entrant.
+                let times = if shape.rest.locks && start & 16 == 16 {
+                    2
+                } else {
+                    1
                 };
-                objects.held[0].push((0, hold, 1));
+                objects.held[0].push((0, Hold::Write, times));
+            }
+            if shape.rest.locks && start & 24 == 16 && !objects.inits {
+                objects.held[last].push((0, Hold::Read, 1));
+                objects.held[last].push((1, Hold::Read, 1));
             }
             if start & 32 == 32 && shape.rest.barriers && !objects.inits {
                 objects.busy[1] = Busy::AtBarrier { round: 0 };
@@ -129,9 +136,10 @@ impl Objects {
             Busy::Waits { woken: true } => vec![event(Op::Wake, CONDITION)],
             Busy::Waits { woken: false } => vec![event(Op::Timeout, CONDITION)],
             Busy::MustLock if self.free(0, thread, Hold::Write) => vec![event(Op::Acquire, 0)],
-            Busy::Asked(lock) if self.free(lock, thread, Hold::Write) => {
-                vec![event(Op::Acquire, lock)]
-            }
+            Busy::Asked(lock, wanted) if self.free(lock, thread, wanted) => match wanted {
+                Hold::Write => vec![event(Op::Acquire, lock)],
+                Hold::Read => vec![event(Op::ReadAcquire, lock)],
+            },
             Busy::AtBarrier { round } if self.came >= (round + 1) * BARRIER_COUNT => {
                 vec![event(Op::BarrierExit, BARRIER)]
             }
@@ -212,6 +220,9 @@ impl Objects {
                     if special && !self.free(lock, thread, Hold::Write) {
                         actions.push(event(Op::Request, lock));
                     }
+                    if special && last && !self.free(lock, thread, Hold::Read) {
+                        actions.push(event(Op::ReadRequest, lock));
+                    }
                 }
             }
         }
@@ -233,9 +244,13 @@ impl Objects {
                 *busy = Busy::No;
                 self.take(object, thread, Hold::Write);
             }
-            Op::ReadAcquire => self.take(object, thread, Hold::Read),
+            Op::ReadAcquire => {
+                *busy = Busy::No;
+                self.take(object, thread, Hold::Read);
+            }
             Op::Release | Op::ReadRelease => self.give(object, thread),
-            Op::Request => *busy = Busy::Asked(object),
+            Op::Request => *busy = Busy::Asked(object, Hold::Write),
+            Op::ReadRequest => *busy = Busy::Asked(object, Hold::Read),
             Op::Wait => *busy = Busy::Waits { woken: false },
             Op::Wake | Op::Timeout => *busy = Busy::MustLock,
             Op::Notify => {
