@@ -262,9 +262,15 @@ impl Case {
         }
     }
 
-    /// What happens-before finds in the trace is marked in the program's text.
+    /// What happens-before finds in the trace, and what the trace proves if its order is exact, is
+    /// marked in the program's text.
     fn predicts(&self, here: &Sandbox, name: &str) -> Result<(), String> {
-        let mut predict = here.deadheat(["predict", name, "--method", "hb", "--format", "json"]);
+        let methods = match self.mode {
+            Mode::Serial => "hb,maximal",
+            _ => "hb",
+        };
+        let mut predict = here.deadheat(["predict", name, "--method", methods, "--format", "json"]);
+        predict.args(["--budget", "5s"]);
         let output = predict.output().map_err(|error| error.to_string())?;
         if !matches!(output.status.code(), Some(0 | 66)) {
             return Err(told(&output, "predict failed"));

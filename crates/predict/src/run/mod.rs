@@ -127,6 +127,13 @@ pub trait Observer: Sync {
     fn stop(&self) -> &AtomicBool;
 }
 
+/// What came of a question.
+enum Asked {
+    Proven(Proven),
+    Impossible,
+    Unknown,
+}
+
 /// What all workers share.
 struct Shared<'a> {
     source: &'a Source<'a>,
@@ -228,14 +235,17 @@ impl Shared<'_> {
                     continue;
                 }
                 match self.ask(place, asker, Goal::Race, &pair) {
-                    Some(proven) => {
+                    Asked::Proven(proven) => {
                         if lock(&self.proven).insert(places) {
                             lock(&self.found).races.push(proven);
                         }
                         lock(&self.open).remove(&places);
                         break;
                     }
-                    None => unknown = unknown.or(Some(whole.map(|at| place.index(at)))),
+                    Asked::Unknown => {
+                        unknown = unknown.or(Some(whole.map(|at| place.index(at))));
+                    }
+                    Asked::Impossible => {}
                 }
             }
             if !is_known(places) {
@@ -252,7 +262,7 @@ impl Shared<'_> {
                 if lock(&self.locked).contains(&places) || self.is_stopped() {
                     break;
                 }
-                if let Some(proven) = self.ask(place, asker, Goal::Deadlock, &cut)
+                if let Asked::Proven(proven) = self.ask(place, asker, Goal::Deadlock, &cut)
                     && lock(&self.locked).insert(places.clone())
                 {
                     lock(&self.found).deadlocks.push(proven);
@@ -262,7 +272,7 @@ impl Shared<'_> {
     }
 
     /// Asks about a cut of the reduced window; the witness, if there is one that the checker accepts.
-    fn ask(&self, place: &Place, asker: &mut Asker, goal: Goal, next: &[u32]) -> Option<Proven> {
+    fn ask(&self, place: &Place, asker: &mut Asker, goal: Goal, next: &[u32]) -> Asked {
         let started = Instant::now();
         let budget = Budget {
             deadline: Some(started + self.options.budget),
@@ -294,16 +304,22 @@ impl Shared<'_> {
             Answer::Impossible => of_stage.impossible += 1,
             Answer::Unknown => figures.unknown += 1,
         }
+        let Some(schedule) = schedule else {
+            return match answer {
+                Answer::Impossible => Asked::Impossible,
+                _ => Asked::Unknown,
+            };
+        };
         let next: Vec<EventIndex> = whole.next.iter().map(|at| place.index(*at)).collect();
         if let Some(Err(violation)) = checked {
             found.refused.push(Refused { next, violation });
-            return None;
+            return Asked::Unknown;
         }
-        Some(Proven {
+        Asked::Proven(Proven {
             goal,
             next,
             start: place.piece.window.start,
-            schedule: schedule?.into_iter().map(|at| place.index(at)).collect(),
+            schedule: schedule.into_iter().map(|at| place.index(at)).collect(),
             stage,
         })
     }
