@@ -55,7 +55,9 @@ impl Solver {
         };
         let lits = self.clauses.lits(clause).iter().copied();
         let open = lits.filter(|&lit| self.trail.is_open(lit));
-        open.max_by(|&a, &b| self.compare(a, b))
+        let choice = open.max_by(|&a, &b| self.compare(a, b));
+        debug_assert!(choice.is_some(), "a conflict was overlooked");
+        choice
     }
 
     /// Whether `lit` is true or, being open, holds in the candidate.

@@ -9,8 +9,15 @@
 //!
 //! The search is CDCL (Marques-Silva and Sakallah, GRASP, 1999; with the data structures of Chaff and
 //! MiniSat) with the order as its theory: a true order literal puts an edge into a graph that is
-//! kept free of cycles, and a cycle is a conflict among the literals of its edges. Only
-//! literals of clauses that are not satisfied yet are decided, so that a solution has few edges.
+//! kept free of cycles, and a cycle is a conflict among the literals of its edges. The graph keeps a
+//! linear order of its nodes, and decisions are made only for clauses that this order breaks.
+//!
+//! Typical use is lazy: solve, look at the order, add the clauses that it should have kept to, solve
+//! again. The solver then goes on from where it was. Rules that belong to one question only are
+//! forgotten after it ([`Solver::forget_since`]), together with what was learned from them.
+//!
+//! Both answers can be checked: [`Solver::verify`] for a solution, [`refutation::check`] for a proof
+//! that there is none ([`Solver::recording_proof`]).
 //!
 //! It knows nothing of traces, locks or races.
 //!

@@ -235,3 +235,32 @@ fn many_questions_about_one_set_of_rules() {
         }
     }
 }
+
+#[test]
+fn what_rests_on_a_fact_goes_with_it() {
+    let mut solver = Solver::new(&[]);
+    let [fact, p, q] = [(); 3].map(|()| solver.new_variable());
+    solver.add_clause(&[!fact, !p, q]);
+    solver.add_clause(&[!fact, !p, !q]);
+    let mark = solver.mark();
+    solver.add_clause(&[fact]);
+    assert!(!is_solved(&mut solver, &[p]));
+    solver.forget_since(mark);
+    assert!(is_solved(&mut solver, &[p]));
+    assert!(!is_solved(&mut solver, &[p, fact]));
+}
+
+#[test]
+fn what_was_shortened_by_a_clause_goes_with_it() {
+    let mut solver = Solver::new(&[]);
+    let [a, b, c, q] = [(); 4].map(|()| solver.new_variable());
+    solver.add_clause(&[!a, !b, !c, q]);
+    solver.add_clause(&[!a, !b, !c, !q]);
+    let mark = solver.mark();
+    // With this, "not a or not b" is all that has to be learned.
+    solver.add_clause(&[!b, c]);
+    assert!(!is_solved(&mut solver, &[b, a]));
+    solver.forget_since(mark);
+    assert!(is_solved(&mut solver, &[b, a]));
+    assert!(!is_solved(&mut solver, &[b, a, c]));
+}

@@ -94,6 +94,8 @@ enum Action {
     Clause(Vec<Word>),
     Edge(usize, usize),
     Solve(Vec<Word>),
+    /// Solve with the assumptions of the last time.
+    Again,
     Mark,
     Forget,
 }
@@ -105,7 +107,8 @@ fn actions() -> impl Strategy<Value = (Problem, Vec<Action>)> {
         let action = prop_oneof![
             6 => words(nodes, bools, 1..=4).prop_map(Action::Clause),
             1 => (0..nodes, 0..nodes).prop_map(|(x, y)| Action::Edge(x, y)),
-            4 => words(nodes, bools, 0..3).prop_map(Action::Solve),
+            3 => words(nodes, bools, 0..3).prop_map(Action::Solve),
+            3 => Just(Action::Again),
             1 => Just(Action::Mark),
             1 => Just(Action::Forget),
         ];
@@ -116,6 +119,7 @@ fn actions() -> impl Strategy<Value = (Problem, Vec<Action>)> {
 fn act(mut problem: Problem, actions: Vec<Action>, solver: Solver) -> Result<(), TestCaseError> {
     let mut told = Told::new(&problem, solver);
     let mut marks = Vec::new();
+    let mut assumed = Vec::new();
     for action in actions {
         match action {
             Action::Clause(clause) => {
@@ -132,7 +136,11 @@ fn act(mut problem: Problem, actions: Vec<Action>, solver: Solver) -> Result<(),
                     problem.edges = more;
                 }
             }
-            Action::Solve(assumptions) => ask(&mut told, &problem, &assumptions)?,
+            Action::Solve(assumptions) => {
+                assumed = assumptions;
+                ask(&mut told, &problem, &assumed)?;
+            }
+            Action::Again => ask(&mut told, &problem, &assumed)?,
             Action::Mark => marks.push((told.solver.mark(), problem.clone())),
             Action::Forget => {
                 if let Some((mark, then)) = marks.pop() {

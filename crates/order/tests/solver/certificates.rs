@@ -47,6 +47,68 @@ proptest! {
     }
 }
 
+fn is_solved(told: &mut Told, problem: &Problem, assumptions: &[Lit]) -> Option<bool> {
+    match told.solver.solve(assumptions, &Limit::default()) {
+        Outcome::Solved(model) => {
+            assert_eq!(told.solver.verify(&model, assumptions), Ok(()));
+            assert!(problem.is_solved_by(&model, &told.bools, &[]));
+            Some(true)
+        }
+        Outcome::Impossible(core) => {
+            if let Some(proof) = told.solver.proof() {
+                assert_eq!(refutation::check(proof, &core), Ok(()));
+            }
+            Some(false)
+        }
+        Outcome::GaveUp(_) => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Some rules for all questions, then questions with rules and assumptions of their own, some of
+    /// them added only after the solver had a first answer.
+    #[test]
+    fn questions_do_not_disturb_each_other(
+        crowd in crowded(),
+        shares in proptest::collection::vec((0..100usize, 1..30usize, 0..30usize), 1..8),
+        guess in any::<(bool, bool)>(),
+        records in any::<bool>(),
+    ) {
+        let (common, own) = crowd.clauses.split_at(crowd.clauses.len() / 2);
+        let base = Problem { clauses: common.to_vec(), ..crowd.clone() };
+        let mut solver = Solver::new(&base.chains);
+        if records {
+            solver = solver.recording_proof();
+        }
+        let mut told = Told::new(&base, solver);
+        let mark = told.solver.mark();
+        for (start, count, late) in shares {
+            let mut problem = base.clone();
+            for (k, clause) in own.iter().cycle().skip(start).take(count + late).enumerate() {
+                if k == count {
+                    let assumptions = [guess.0, guess.1].into_iter().zip(&told.bools);
+                    let assumptions: Vec<Lit> = assumptions
+                        .map(|(value, &lit)| if value { lit } else { !lit })
+                        .collect();
+                    let mut fresh = Told::new(&problem, Solver::new(&problem.chains));
+                    let expected = is_solved(&mut fresh, &problem, &assumptions);
+                    prop_assert_eq!(is_solved(&mut told, &problem, &assumptions), expected);
+                }
+                told.add_clause(&problem, clause);
+                problem.clauses.push(clause.clone());
+            }
+            let fresh = Solver::new(&problem.chains).recording_proof();
+            let mut fresh = Told::new(&problem, fresh);
+            let expected = is_solved(&mut fresh, &problem, &[]);
+            prop_assert!(expected.is_some());
+            prop_assert_eq!(is_solved(&mut told, &problem, &[]), expected);
+            told.solver.forget_since(mark);
+        }
+    }
+}
+
 /// Three sections, of which the first two and the last two exclude each other. If a variable is true,
 /// each is entered before the next is left, around the circle; if it is false, the other way round. No
 /// clause of this can be spared.

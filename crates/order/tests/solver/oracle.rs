@@ -181,7 +181,7 @@ impl Told {
 fn word(nodes: usize, bools: usize) -> impl Strategy<Value = Word> {
     let order = (0..nodes, 0..nodes).prop_map(|(x, y)| Word::Before(x, y));
     let boolean = (0..bools, any::<bool>()).prop_map(|(b, value)| Word::Bool(b, value));
-    prop_oneof![3 => order, 1 => boolean]
+    prop_oneof![3 => order, 2 => boolean]
 }
 
 pub fn words(
@@ -199,7 +199,7 @@ pub fn chains() -> impl Strategy<Value = Problem> {
         proptest::collection::vec(1..=3u32, 2..=3),
         proptest::collection::vec(1..=2u32, 3..=4),
     ];
-    (lengths, 1..=3usize).prop_map(|(chains, bools)| Problem {
+    (lengths, 1..=4usize).prop_map(|(chains, bools)| Problem {
         chains,
         bools,
         ..Problem::default()
