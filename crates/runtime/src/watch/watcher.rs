@@ -32,7 +32,7 @@ pub struct Watcher {
     epoch: u64,
     /// Something was released since the last access: the next one is later.
     released: bool,
-    /// The processor can look at all cells at once.
+    /// There are cells, and the processor can look at all of them at once.
     wide: bool,
     /// The thread has no slot: nothing that it does is checked.
     pub blind: bool,
@@ -88,7 +88,7 @@ impl Watcher {
         self.holds = detailed::Holds::of(0);
         self.locksets = [0; 2];
         self.luck = thread;
-        self.wide = shadow::can_enter_at_once();
+        self.wide = !self.by_word && shadow::can_enter_at_once();
         self.take_slot();
     }
 
@@ -201,14 +201,17 @@ impl Watcher {
     unsafe fn enter_at_once<const IS_WRITE: bool>(&mut self, addr: usize, new: Cell, size: usize) {
         let (cells, clock, luck) = (shadow::cells(addr), &self.clock, &mut self.luck);
         // SAFETY: every address of the program has cells; as the caller says.
-        let racing = unsafe { shadow::enter_at_once::<IS_WRITE>(cells, new, clock, luck) };
-        if let Some(old) = racing {
-            self.found(Racing {
-                addr,
-                size,
-                old,
-                new,
-            });
+        if !unsafe { shadow::enter_at_once::<IS_WRITE>(cells, new, clock, luck) } {
+            self.look_closer(addr, new, size);
+        }
+    }
+
+    /// Enters an access that races.
+    #[cold]
+    #[inline(never)]
+    fn look_closer(&mut self, addr: usize, new: Cell, size: usize) {
+        if let Some(racing) = self.enter(addr, new, size) {
+            self.found(racing);
         }
     }
 
@@ -323,9 +326,13 @@ impl Watcher {
 
     /// Checks and enters a plain access to any number of bytes, in the epoch that
     /// [`Watcher::settle`] has left.
-    #[inline(never)]
     pub fn access_range(&mut self, addr: usize, size: usize, write: bool, context: u32) {
         self.checked += 1;
+        self.access_parts(addr, size, write, context);
+    }
+
+    #[inline(never)]
+    fn access_parts(&mut self, addr: usize, size: usize, write: bool, context: u32) {
         // SAFETY: the processor can, as `wide` says.
         unsafe {
             match (self.wide, write) {
@@ -412,32 +419,67 @@ const _: () = assert!(SLOTS == 1024, "ten bits in a cell");
 /// Called by the program before its access; `local` is the running thread's, which is watched.
 #[inline(always)]
 pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr: usize, pc: usize) {
+    // SAFETY: as the caller says; the processor can, as `wide` says.
+    unsafe {
+        if (*(*local).watcher).wide {
+            access_at_once::<KIND, SHIFT>(local, addr, pc)
+        } else {
+            access_otherwise(local, addr, 1 << SHIFT, KIND >= WRITE1, pc)
+        }
+    }
+}
+
+/// The same if the processor can look at all cells at once.
+///
+/// # Safety
+/// As for `access`; `wide` is set.
+#[target_feature(enable = "avx2,bmi1")]
+#[inline(never)]
+unsafe fn access_at_once<const KIND: u64, const SHIFT: u32>(
+    local: *mut Local,
+    addr: usize,
+    pc: usize,
+) {
     // SAFETY: as the caller says.
     unsafe {
         let watcher = &mut *(*local).watcher;
         let (size, write) = (1 << SHIFT, KIND >= WRITE1);
         watcher.checked += 1;
-        if watcher.by_word {
-            return watcher.access_words(local, addr, size, write, pc);
-        }
-        let context = watcher.context(local, pc);
         if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
             watcher.now_and_then(local);
         }
+        let context = watcher.context(local, pc);
         let offset = addr & 7;
         if offset + size > 8 {
-            return watcher.access_range(addr, size, write, context);
+            return watcher.access_parts(addr, size, write, context);
         }
         let mask = (((1u32 << size) - 1) << offset) as u8;
         let new = Cell::new(watcher.epoch, mask, write, false, context);
-        match (watcher.wide, write) {
-            (false, _) => {
-                if let Some(racing) = watcher.enter(addr, new, size) {
-                    watcher.found(racing);
-                }
-            }
-            (true, false) => watcher.enter_at_once::<false>(addr, new, size),
-            (true, true) => watcher.enter_at_once::<true>(addr, new, size),
+        if write {
+            watcher.enter_at_once::<true>(addr, new, size)
+        } else {
+            watcher.enter_at_once::<false>(addr, new, size)
         }
+    }
+}
+
+/// The same if it cannot, or if there are no cells.
+///
+/// # Safety
+/// As for `access`.
+#[inline(never)]
+unsafe fn access_otherwise(local: *mut Local, addr: usize, size: usize, write: bool, pc: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let watcher = &mut *(*local).watcher;
+        watcher.checked += 1;
+        if watcher.by_word {
+            return watcher.access_words(local, addr, size, write, pc);
+        }
+        if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
+            watcher.now_and_then(local);
+        }
+        let context = watcher.context(local, pc);
+        watcher.access_parts(addr, size, write, context);
     }
 }
