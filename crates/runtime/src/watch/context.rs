@@ -26,6 +26,7 @@ static HELD: Table = Table::new(20);
 static CONTEXTS: Table = Table::new(BITS);
 
 const ADDRESS: u64 = (1 << 48) - 1;
+const CONTEXT: u32 = (1 << BITS) - 1;
 const READ_MODE: u64 = 1 << 62;
 const FREE_MARK: u64 = 1 << 63;
 
@@ -251,13 +252,22 @@ impl Context {
 /// Contexts that a thread has met, by pc: most accesses find theirs here.
 pub struct Cache([Met; Cache::ENTRIES]);
 
+/// Sixteen bytes, so that those of an inner loop stay near.
 #[derive(Clone, Copy)]
 struct Met {
     pc: usize,
-    /// The node, and the locks in the upper half.
+    /// From the highest bit: the locks, the node, the context.
     rest: u64,
-    context: u32,
 }
+
+/// Where the locks begin. Their number has twenty bits; unknown ones have four more.
+const MET_HELD: u32 = 40;
+const MET_NODE: u32 = 20;
+
+const _: () = assert!(
+    BITS == MET_NODE,
+    "contexts, nodes and locks have twenty bits each"
+);
 
 impl Cache {
     const ENTRIES: usize = 2048;
@@ -265,19 +275,21 @@ impl Cache {
     /// The context of an access at `pc`.
     #[inline(always)]
     pub fn context(&mut self, pc: usize, node: u32, held: u32) -> u32 {
-        let rest = u64::from(node) | u64::from(held) << 32;
-        let hash = (pc as u64 ^ rest << 5).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53;
-        let met = &mut self.0[hash as usize % Self::ENTRIES];
-        if met.pc != pc || met.rest != rest {
-            *met = Self::look_up(pc, rest);
+        let key = u64::from(node) << MET_NODE | u64::from(held) << MET_HELD;
+        // A function's accesses lie side by side, those of other calls and other locks elsewhere.
+        let elsewhere = (key >> MET_NODE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50;
+        let met = &mut self.0[(elsewhere as usize + (pc >> 2)) % Self::ENTRIES];
+        if met.pc != pc || (met.rest ^ key) >> MET_NODE != 0 {
+            *met = Self::look_up(pc, node, held);
         }
-        met.context
+        met.rest as u32 & CONTEXT
     }
 
     #[inline(never)]
-    fn look_up(pc: usize, rest: u64) -> Met {
-        let context = context(pc, rest as u32, (rest >> 32) as u32);
-        Met { pc, rest, context }
+    fn look_up(pc: usize, node: u32, held: u32) -> Met {
+        let key = u64::from(node) << MET_NODE | u64::from(held) << MET_HELD;
+        let rest = key | u64::from(context(pc, node, held));
+        Met { pc, rest }
     }
 }
 

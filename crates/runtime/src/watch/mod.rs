@@ -158,9 +158,8 @@ pub fn sync(sync: &Sync) {
             order::sync(watcher, sync);
         }
         Op::Acquire | Op::ReadAcquire => {
-            // SAFETY: the running thread's own state.
-            let node = unsafe { context::node(local()) };
-            let taken = context::context(pc, node, 0);
+            // SAFETY: the running thread's own state and watcher.
+            let taken = unsafe { watcher.context_without_locks(local(), pc) };
             order::sync(watcher, sync);
             let write = sync.op == Op::Acquire;
             watcher.hold(context::with_lock(watcher.held, object, write, taken));

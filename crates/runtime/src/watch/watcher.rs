@@ -180,6 +180,16 @@ impl Watcher {
         self.cache.context(pc, node, self.held)
     }
 
+    /// The same as if it held no locks.
+    ///
+    /// # Safety
+    /// As for `context`.
+    pub unsafe fn context_without_locks(&mut self, local: *const Local, pc: usize) -> u32 {
+        // SAFETY: as the caller says.
+        let node = unsafe { context::node(local) };
+        self.cache.context(pc, node, 0)
+    }
+
     /// The part of an access that lies in eight bytes.
     fn enter(&mut self, addr: usize, new: Cell, size: usize) -> Option<Racing> {
         // SAFETY: every address of the program has cells.
