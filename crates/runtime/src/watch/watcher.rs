@@ -151,6 +151,11 @@ impl Watcher {
         self.has_fenced = true;
     }
 
+    /// Whether the next access is in the epoch of the last one, and epochs are what counts.
+    pub fn epoch_goes_on(&self) -> bool {
+        !self.released && !self.by_word
+    }
+
     /// What was released is from now on in the past: the next access is in a new epoch.
     #[cold]
     #[inline(never)]
