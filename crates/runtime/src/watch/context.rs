@@ -84,6 +84,17 @@ pub unsafe fn node(local: *const Local) -> u32 {
     }
 }
 
+/// The same if it was asked for before.
+///
+/// # Safety
+/// As for `node`.
+#[inline(always)]
+pub unsafe fn known_node(local: *const Local) -> Option<u32> {
+    // SAFETY: as the caller says.
+    let node = unsafe { (*(*local).frame.sub(1)).node };
+    (node != 0).then_some(node as u32)
+}
+
 #[cold]
 #[inline(never)]
 unsafe fn find_node(top: *mut Frame) -> u32 {
@@ -273,23 +284,35 @@ impl Cache {
     const ENTRIES: usize = 2048;
 
     /// The context of an access at `pc`.
-    #[inline(always)]
     pub fn context(&mut self, pc: usize, node: u32, held: u32) -> u32 {
-        let key = u64::from(node) << MET_NODE | u64::from(held) << MET_HELD;
-        // A function's accesses lie side by side, those of other calls and other locks elsewhere.
-        let elsewhere = (key >> MET_NODE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50;
-        let met = &mut self.0[(elsewhere as usize + (pc >> 2)) % Self::ENTRIES];
-        if met.pc != pc || (met.rest ^ key) >> MET_NODE != 0 {
-            *met = Self::look_up(pc, node, held);
+        if let Some(known) = self.known(pc, node, held) {
+            return known;
         }
-        met.rest as u32 & CONTEXT
+        let number = context(pc, node, held);
+        let rest = Self::key(node, held) | u64::from(number);
+        self.0[Self::place(pc, Self::key(node, held))] = Met { pc, rest };
+        number
     }
 
-    #[inline(never)]
-    fn look_up(pc: usize, node: u32, held: u32) -> Met {
-        let key = u64::from(node) << MET_NODE | u64::from(held) << MET_HELD;
-        let rest = key | u64::from(context(pc, node, held));
-        Met { pc, rest }
+    /// The same if it was met before.
+    #[inline(always)]
+    pub fn known(&self, pc: usize, node: u32, held: u32) -> Option<u32> {
+        let key = Self::key(node, held);
+        let met = &self.0[Self::place(pc, key)];
+        let is_it = met.pc == pc && (met.rest ^ key) >> MET_NODE == 0;
+        is_it.then_some(met.rest as u32 & CONTEXT)
+    }
+
+    #[inline(always)]
+    fn key(node: u32, held: u32) -> u64 {
+        u64::from(node) << MET_NODE | u64::from(held) << MET_HELD
+    }
+
+    /// A function's accesses lie side by side, those of other calls and other locks elsewhere.
+    #[inline(always)]
+    fn place(pc: usize, key: u64) -> usize {
+        let elsewhere = (key >> MET_NODE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50;
+        (elsewhere as usize + (pc >> 2)) % Self::ENTRIES
     }
 }
 

@@ -9,7 +9,7 @@ mod at_once;
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-pub use at_once::{can_enter_at_once, enter_at_once};
+pub use at_once::{can_enter_at_once, enter_at_once, is_said};
 
 use super::clock::Clock;
 use super::slots::SLOTS;
@@ -144,6 +144,12 @@ impl Cell {
                 | (atomic as u64) << 20
                 | context as u64 & CONTEXT,
         )
+    }
+
+    /// The same access with a context; it has none yet.
+    #[inline(always)]
+    pub const fn at(self, context: u32) -> Self {
+        Cell(self.0 | context as u64 & CONTEXT)
     }
 
     /// Whose it is.

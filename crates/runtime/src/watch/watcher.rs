@@ -185,6 +185,17 @@ impl Watcher {
         self.cache.context(pc, node, self.held)
     }
 
+    /// The same, if it was met before.
+    ///
+    /// # Safety
+    /// As for `context`.
+    #[inline(always)]
+    unsafe fn known_context(&self, local: *const Local, pc: usize) -> Option<u32> {
+        // SAFETY: as the caller says.
+        let node = unsafe { context::known_node(local)? };
+        self.cache.known(pc, node, self.held)
+    }
+
     /// The same as if it held no locks.
     ///
     /// # Safety
@@ -394,8 +405,12 @@ impl Watcher {
     ) {
         for (at, bytes, mask) in words(addr, size) {
             let new = Cell::new(self.epoch, mask, IS_WRITE, false, context);
-            // SAFETY: as the caller says.
-            unsafe { self.enter_at_once::<IS_WRITE>(at, new, bytes) };
+            // SAFETY: as the caller says; every address of the program has cells.
+            unsafe {
+                if !shadow::is_said(shadow::cells(at), new) {
+                    self.enter_at_once::<IS_WRITE>(at, new, bytes);
+                }
+            }
         }
     }
 }
@@ -420,9 +435,8 @@ fn words(addr: usize, size: usize) -> impl Iterator<Item = (usize, usize, u8)> {
     core::iter::from_fn(move || {
         let next = ((at & !7) + 8).min(end);
         let (from, bytes) = (at, next.wrapping_sub(at));
-        let mask = ((1u32 << (bytes & 15)) - 1) << (from & 7);
         at = next;
-        (from < end).then_some((from, bytes, mask as u8))
+        (from < end).then(|| (from, bytes, mask(from, bytes)))
     })
 }
 
@@ -444,7 +458,8 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
     }
 }
 
-/// The same if the processor can look at all cells at once.
+/// The same if the processor can look at all cells at once. Whatever is not met every time ends in
+/// another function, so that this one needs no stack.
 ///
 /// # Safety
 /// As for `access`; `wide` is set.
@@ -455,30 +470,47 @@ unsafe fn access_at_once<const KIND: u64, const SHIFT: u32>(
     addr: usize,
     pc: usize,
 ) {
-    // SAFETY: as the caller says.
+    // SAFETY: as the caller says; every address of the program has cells.
     unsafe {
         let watcher = &mut *(*local).watcher;
         let (size, write) = (1 << SHIFT, KIND >= WRITE1);
-        watcher.checked += 1;
-        if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
-            watcher.now_and_then(local);
+        if watcher.released || (addr & 7) + size > 8 {
+            return access_otherwise(local, addr, size, write, pc);
         }
-        let context = watcher.context(local, pc);
-        let offset = addr & 7;
-        if offset + size > 8 {
-            return watcher.access_parts(addr, size, write, context);
+        let cells = shadow::cells(addr);
+        let nowhere = Cell::new(watcher.epoch, mask(addr, size), write, false, 0);
+        if shadow::is_said(cells, nowhere) {
+            return;
         }
-        let mask = (((1u32 << size) - 1) << offset) as u8;
-        let new = Cell::new(watcher.epoch, mask, write, false, context);
-        if write {
-            watcher.enter_at_once::<true>(addr, new, size)
+        let checked = watcher.checked + 1;
+        let Some(context) = watcher.known_context(local, pc) else {
+            return access_otherwise(local, addr, size, write, pc);
+        };
+        if checked.is_multiple_of(OFTEN) {
+            return access_otherwise(local, addr, size, write, pc);
+        }
+        watcher.checked = checked;
+        let new = nowhere.at(context);
+        let (clock, luck) = (&watcher.clock, &mut watcher.luck);
+        let entered = if write {
+            shadow::enter_at_once::<true>(cells, new, clock, luck)
         } else {
-            watcher.enter_at_once::<false>(addr, new, size)
+            shadow::enter_at_once::<false>(cells, new, clock, luck)
+        };
+        if !entered {
+            watcher.look_closer(addr, new, size)
         }
     }
 }
 
-/// The same if it cannot, or if there are no cells.
+/// Which of the eight bytes around an address an access to some from there on touches; none of it
+/// lies behind them.
+#[inline(always)]
+fn mask(addr: usize, size: usize) -> u8 {
+    (((1u32 << (size & 15)) - 1) << (addr & 7)) as u8
+}
+
+/// The same in general.
 ///
 /// # Safety
 /// As for `access`.

@@ -25,8 +25,37 @@ fn lane(at: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(LANES[at % CELLS].as_ptr().cast()) }
 }
 
-/// Enters a plain access. False: it races with an earlier one, and was not entered; [`enter`](super::enter) finds
-/// out with which.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn all(bits: u64) -> __m256i {
+    _mm256_set1_epi64x(bits as i64)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn are_zero(lanes: __m256i) -> __m256i {
+    _mm256_cmpeq_epi64(lanes, _mm256_setzero_si256())
+}
+
+/// Whether one of this very epoch says as much as a plain access already. The context does not matter.
+///
+/// # Safety
+/// As for `enter`; the processor has AVX2.
+#[target_feature(enable = "avx2")]
+#[inline]
+pub unsafe fn is_said(cells: *const Cells, new: Cell) -> bool {
+    // SAFETY: as the caller says.
+    let old = unsafe { load(cells) };
+    let mine = all(new.0);
+    let lacking = _mm256_and_si256(_mm256_andnot_si256(old, mine), all(MASK | WRITE));
+    let weaker = _mm256_or_si256(lacking, _mm256_and_si256(old, all(ATOMIC)));
+    let earlier = _mm256_srli_epi64::<{ TIME_SHIFT as i32 }>(_mm256_xor_si256(old, mine));
+    let said = are_zero(_mm256_or_si256(weaker, earlier));
+    _mm256_testz_si256(said, said) == 0
+}
+
+/// Enters a plain access that is not said already. False: it races with an earlier one, and was not
+/// entered; [`enter`](super::enter) finds out with which.
 ///
 /// # Safety
 /// As for `enter`; the processor has AVX2 and BMI1.
@@ -40,19 +69,9 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
 ) -> bool {
     // SAFETY: as the caller says.
     let old = unsafe { load(cells) };
-    let all = |bits: u64| _mm256_set1_epi64x(bits as i64);
-    let are_zero = |bits: __m256i| _mm256_cmpeq_epi64(bits, _mm256_setzero_si256());
     let which = |lanes: __m256i| _mm256_movemask_pd(_mm256_castsi256_pd(lanes)) as u32;
     let mine = all(new.0);
     let differs = _mm256_xor_si256(old, mine);
-
-    // One of this very epoch says as much already.
-    let lacking = _mm256_and_si256(_mm256_andnot_si256(old, mine), all(MASK | WRITE));
-    let weaker = _mm256_or_si256(lacking, _mm256_and_si256(old, all(ATOMIC)));
-    let earlier = _mm256_srli_epi64::<{ TIME_SHIFT as i32 }>(differs);
-    if which(are_zero(_mm256_or_si256(weaker, earlier))) != 0 {
-        return true;
-    }
 
     // Those of other threads to the same bytes: are they ordered before this one?
     let own = are_zero(_mm256_srli_epi64::<{ SLOT_SHIFT as i32 }>(differs));

@@ -22,7 +22,9 @@ fn run(accesses: &[Cell], clock: &Clock) -> (Option<Cell>, [Cell; CELLS]) {
 unsafe fn at_once_enters(cells: &Cells, new: Cell, clock: &Clock, luck: &mut u32) -> bool {
     // SAFETY: as the caller says.
     unsafe {
-        if new.writes() {
+        if is_said(cells, new) {
+            true
+        } else if new.writes() {
             enter_at_once::<true>(cells, new, clock, luck)
         } else {
             enter_at_once::<false>(cells, new, clock, luck)
