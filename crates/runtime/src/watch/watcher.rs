@@ -299,9 +299,6 @@ impl Watcher {
         }
         // SAFETY: as the caller says.
         unsafe {
-            if (addr & 3) + size <= 4 {
-                return simple::access(self, local, addr, size, write, pc);
-            }
             for (at, bytes) in halves(addr, size) {
                 simple::access(self, local, at, bytes, write, pc);
             }
@@ -452,6 +449,8 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
     unsafe {
         if (*(*local).watcher).wide {
             access_at_once::<KIND, SHIFT>(local, addr, pc)
+        } else if (*(*local).watcher).simple {
+            access_simply::<KIND, SHIFT>(local, addr, pc)
         } else {
             access_otherwise(local, addr, 1 << SHIFT, KIND >= WRITE1, pc)
         }
@@ -508,6 +507,35 @@ unsafe fn access_at_once<const KIND: u64, const SHIFT: u32>(
 #[inline(always)]
 fn mask(addr: usize, size: usize) -> u8 {
     (((1u32 << (size & 15)) - 1) << (addr & 7)) as u8
+}
+
+/// The same in the simple mode; without a stack, as before.
+///
+/// # Safety
+/// As for `access`; `simple` is set.
+#[inline(never)]
+unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(
+    local: *mut Local,
+    addr: usize,
+    pc: usize,
+) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let watcher = &mut *(*local).watcher;
+        let (size, write) = (1 << SHIFT, KIND >= WRITE1);
+        let is_settled = match size {
+            8 if addr & 3 == 0 => {
+                simple::is_settled(watcher, addr, write)
+                    && simple::is_settled(watcher, addr + 4, write)
+            }
+            _ => (addr & 3) + size <= 4 && simple::is_settled(watcher, addr, write),
+        };
+        let checked = watcher.checked + 1;
+        if !is_settled || checked.is_multiple_of(OFTEN) {
+            return access_otherwise(local, addr, size, write, pc);
+        }
+        watcher.checked = checked;
+    }
 }
 
 /// The same in general.
