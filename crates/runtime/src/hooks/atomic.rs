@@ -67,9 +67,10 @@ fn perform(addr: usize, size: usize, order: i32, operation: impl FnOnce() -> Don
             let record = record(done.op);
             let racing = watch::atomic(&record, size);
             lock.unlock();
-            watch::report_atomic(racing);
-            // SAFETY: the thread's own state, which `visible` has found attached.
-            unsafe { event::next_segment(local()) };
+            if !watch::report_atomic(racing) {
+                // SAFETY: the thread's own state, which `visible` has found attached.
+                unsafe { event::next_segment(local()) };
+            }
             done
         }
         _ => {

@@ -89,6 +89,9 @@ impl Taking {
             serial::point();
         }
         let mut result = attempt();
+        if result == libc::EBUSY && mode() == Mode::Watch {
+            result = try_again(&attempt);
+        }
         if result == libc::EBUSY {
             request();
             result = if serial { self.wait(attempt) } else { block() };
@@ -111,6 +114,23 @@ impl Taking {
             }
         }
     }
+}
+
+/// Tries for a microsecond or two. Watched critical sections are long, but seldom as long as it takes
+/// to sleep and to be woken.
+fn try_again(attempt: impl Fn() -> c_int) -> c_int {
+    const ATTEMPTS: usize = 16;
+    const PAUSES: usize = 8;
+    for _ in 0..ATTEMPTS {
+        for _ in 0..PAUSES {
+            core::hint::spin_loop();
+        }
+        match attempt() {
+            libc::EBUSY => {}
+            result => return result,
+        }
+    }
+    libc::EBUSY
 }
 
 /// Gives something back that others may wait for: recorded, done, and others told.

@@ -193,9 +193,10 @@ impl Sync {
             Mode::Parallel => self.record_at(next_seq()),
             Mode::Serial => serial::sync(&self, [0; 2], [0; 2]),
             Mode::Watch => {
-                watch::sync(&self);
-                // SAFETY: the thread's own state, which `visible` has found attached.
-                unsafe { next_segment(local()) };
+                if !watch::sync(&self) {
+                    // SAFETY: the thread's own state, which `visible` has found attached.
+                    unsafe { next_segment(local()) };
+                }
             }
         }
     }

@@ -26,6 +26,7 @@ static HELD: Table = Table::new(20);
 static CONTEXTS: Table = Table::new(BITS);
 
 const ADDRESS: u64 = (1 << 48) - 1;
+const CONTEXT: u32 = (1 << BITS) - 1;
 const READ_MODE: u64 = 1 << 62;
 const FREE_MARK: u64 = 1 << 63;
 
@@ -81,6 +82,17 @@ pub unsafe fn node(local: *const Local) -> u32 {
             node => node as u32,
         }
     }
+}
+
+/// The same if it was asked for before.
+///
+/// # Safety
+/// As for `node`.
+#[inline(always)]
+pub unsafe fn known_node(local: *const Local) -> Option<u32> {
+    // SAFETY: as the caller says.
+    let node = unsafe { (*(*local).frame.sub(1)).node };
+    (node != 0).then_some(node as u32)
 }
 
 #[cold]
@@ -251,33 +263,56 @@ impl Context {
 /// Contexts that a thread has met, by pc: most accesses find theirs here.
 pub struct Cache([Met; Cache::ENTRIES]);
 
+/// Sixteen bytes, so that those of an inner loop stay near.
 #[derive(Clone, Copy)]
 struct Met {
     pc: usize,
-    /// The node, and the locks in the upper half.
+    /// From the highest bit: the locks, the node, the context.
     rest: u64,
-    context: u32,
 }
+
+/// Where the locks begin. Their number has twenty bits; unknown ones have four more.
+const MET_HELD: u32 = 40;
+const MET_NODE: u32 = 20;
+
+const _: () = assert!(
+    BITS == MET_NODE,
+    "contexts, nodes and locks have twenty bits each"
+);
 
 impl Cache {
     const ENTRIES: usize = 2048;
 
     /// The context of an access at `pc`.
-    #[inline(always)]
     pub fn context(&mut self, pc: usize, node: u32, held: u32) -> u32 {
-        let rest = u64::from(node) | u64::from(held) << 32;
-        let hash = (pc as u64 ^ rest << 5).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53;
-        let met = &mut self.0[hash as usize % Self::ENTRIES];
-        if met.pc != pc || met.rest != rest {
-            *met = Self::look_up(pc, rest);
+        if let Some(known) = self.known(pc, node, held) {
+            return known;
         }
-        met.context
+        let number = context(pc, node, held);
+        let rest = Self::key(node, held) | u64::from(number);
+        self.0[Self::place(pc, Self::key(node, held))] = Met { pc, rest };
+        number
     }
 
-    #[inline(never)]
-    fn look_up(pc: usize, rest: u64) -> Met {
-        let context = context(pc, rest as u32, (rest >> 32) as u32);
-        Met { pc, rest, context }
+    /// The same if it was met before.
+    #[inline(always)]
+    pub fn known(&self, pc: usize, node: u32, held: u32) -> Option<u32> {
+        let key = Self::key(node, held);
+        let met = &self.0[Self::place(pc, key)];
+        let is_it = met.pc == pc && (met.rest ^ key) >> MET_NODE == 0;
+        is_it.then_some(met.rest as u32 & CONTEXT)
+    }
+
+    #[inline(always)]
+    fn key(node: u32, held: u32) -> u64 {
+        u64::from(node) << MET_NODE | u64::from(held) << MET_HELD
+    }
+
+    /// A function's accesses lie side by side, those of other calls and other locks elsewhere.
+    #[inline(always)]
+    fn place(pc: usize, key: u64) -> usize {
+        let elsewhere = (key >> MET_NODE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50;
+        (elsewhere as usize + (pc >> 2)) % Self::ENTRIES
     }
 }
 

@@ -140,10 +140,16 @@ fn context_at(watcher: &mut Watcher, pc: usize) -> u32 {
     unsafe { watcher.context(local(), pc) }
 }
 
-/// A synchronisation of the running thread.
-pub fn sync(sync: &Sync) {
+/// A synchronisation of the running thread. Answers whether its segment goes on: to happens-before an
+/// access that is repeated behind a lock's acquisition says nothing new.
+pub fn sync(sync: &Sync) -> bool {
     let _inside = Inside::enter();
-    let Some(watcher) = mine() else { return };
+    let Some(watcher) = mine() else { return false };
+    enter_sync(watcher, sync);
+    matches!(sync.op, Op::Request | Op::Acquire | Op::ReadAcquire) && watcher.epoch_goes_on()
+}
+
+fn enter_sync(watcher: &mut Watcher, sync: &Sync) {
     let (object, pc) = (sync.object, sync.pc);
     handler::take(Some(watcher.thread), |_, kept, _| {
         order::sync(watcher, &kept);
@@ -158,9 +164,8 @@ pub fn sync(sync: &Sync) {
             order::sync(watcher, sync);
         }
         Op::Acquire | Op::ReadAcquire => {
-            // SAFETY: the running thread's own state.
-            let node = unsafe { context::node(local()) };
-            let taken = context::context(pc, node, 0);
+            // SAFETY: the running thread's own state and watcher.
+            let taken = unsafe { watcher.context_without_locks(local(), pc) };
             order::sync(watcher, sync);
             let write = sync.op == Op::Acquire;
             watcher.hold(context::with_lock(watcher.held, object, write, taken));
@@ -236,11 +241,14 @@ pub fn atomic(access: &Sync, size: usize) -> Option<Racing> {
     watcher.access_atomic(access.object, size, access.op.writes(), context)
 }
 
-/// Reports a race of an atomic access; called after that step.
-pub fn report_atomic(racing: Option<Racing>) {
-    if let (Some(watcher), Some(racing)) = (mine(), racing) {
+/// Reports a race of an atomic access; called after that step. Answers whether the thread's segment
+/// goes on, as [`sync`] does.
+pub fn report_atomic(racing: Option<Racing>) -> bool {
+    let Some(watcher) = mine() else { return false };
+    if let Some(racing) = racing {
         watcher.found(racing);
     }
+    watcher.epoch_goes_on()
 }
 
 /// Where the instrumented function is that the running thread has entered last.

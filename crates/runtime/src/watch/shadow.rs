@@ -5,7 +5,11 @@
 //! and written whole and without locks: two threads that meet in one may lose one of the two,
 //! which can only make a race be found later.
 
+mod at_once;
+
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+pub use at_once::{can_enter_at_once, enter_at_once, is_said};
 
 use super::clock::Clock;
 use super::slots::SLOTS;
@@ -64,7 +68,10 @@ fn advise(start: usize, bytes: usize, advice: i32) {
 }
 
 /// The cells of eight bytes.
-pub type Cells = [AtomicU64; CELLS];
+#[repr(align(32))]
+pub struct Cells([AtomicU64; CELLS]);
+
+const _: () = assert!(size_of::<Cells>() == 8 * CELLS);
 
 /// The cells of the eight bytes around an address.
 #[inline(always)]
@@ -139,6 +146,12 @@ impl Cell {
         )
     }
 
+    /// The same access with a context; it has none yet.
+    #[inline(always)]
+    pub const fn at(self, context: u32) -> Self {
+        Cell(self.0 | context as u64 & CONTEXT)
+    }
+
     /// Whose it is.
     #[inline(always)]
     pub const fn slot(self) -> usize {
@@ -195,7 +208,7 @@ impl Cell {
 #[inline(never)]
 pub unsafe fn enter(cells: *const Cells, new: Cell, clock: &Clock, luck: &mut u32) -> Option<Cell> {
     // SAFETY: as the caller says.
-    let places = unsafe { &*cells };
+    let Cells(places) = unsafe { &*cells };
     let (mut on, mut free, mut partly, mut racing) = (None, None, None, None);
     for place in places.iter().rev() {
         let old = Cell(place.load(Ordering::Relaxed));
@@ -226,150 +239,6 @@ pub unsafe fn enter(cells: *const Cells, new: Cell, clock: &Clock, luck: &mut u3
 fn any(luck: &mut u32) -> usize {
     *luck = luck.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
     (*luck >> 30) as usize % CELLS
-}
-
-/// The same for a plain access. What to do depends on the data, so branches would be guessed wrong:
-/// all cells are looked at at once.
-///
-/// # Safety
-/// As for `enter`; the processor has AVX2.
-#[target_feature(enable = "avx2,bmi1")]
-#[inline]
-pub unsafe fn enter_at_once<const IS_WRITE: bool>(
-    cells: *const Cells,
-    new: Cell,
-    clock: &Clock,
-    luck: &mut u32,
-) -> Option<Cell> {
-    use core::arch::x86_64::*;
-    let all = |bits: u64| _mm256_set1_epi64x(bits as i64);
-    let are_zero = |bits: __m256i| {
-        let zero = _mm256_cmpeq_epi64(bits, _mm256_setzero_si256());
-        _mm256_movemask_pd(_mm256_castsi256_pd(zero)) as u32
-    };
-    // SAFETY: as the caller says.
-    let places = unsafe { &*cells };
-    // One by one: a wide read would wait for a cell that was just written.
-    let load = |at: usize| places[at].load(Ordering::Relaxed);
-    let found = [load(0), load(1), load(2), load(3)];
-    if found[2] | found[3] == 0
-        && let Some((at, bits)) = settled([Cell(found[0]), Cell(found[1])], new, clock)
-    {
-        if bits != found[at] {
-            places[at].store(bits, Ordering::Relaxed);
-        }
-        if at == 0 && found[1] & !new.0 & (MASK | WRITE) == 0 && found[1] != 0 && bits == new.0 {
-            // The new access stands for both: the next one finds less to look at.
-            places[1].store(0, Ordering::Relaxed);
-        }
-        return None;
-    }
-    let [first, second, third, fourth] = found.map(|cell| cell as i64);
-    let old = _mm256_set_epi64x(fourth, third, second, first);
-    let mine = all(new.0);
-    let differs = _mm256_xor_si256(old, mine);
-    let own = are_zero(_mm256_srli_epi64::<{ SLOT_SHIFT as i32 }>(differs));
-    let meets = !are_zero(_mm256_and_si256(_mm256_and_si256(old, mine), all(MASK)));
-    let conflicts = if IS_WRITE {
-        !0
-    } else {
-        !are_zero(_mm256_and_si256(old, all(WRITE)))
-    };
-    let mut others = meets & conflicts & !own & 0xF;
-    let mut past = own | are_zero(old);
-    while others != 0 {
-        let at = others.trailing_zeros() as usize % CELLS;
-        if !is_ordered(Cell(places[at].load(Ordering::Relaxed)), clock) {
-            // SAFETY: as the caller says.
-            return unsafe { enter(cells, new, clock, luck) };
-        }
-        past |= 1 << at;
-        others &= others - 1;
-    }
-    // The same code now, or what covers the new access now: the bytes are added.
-    let same_code = are_zero(_mm256_and_si256(differs, all(!MASK)));
-    let now = are_zero(_mm256_srli_epi64::<{ TIME_SHIFT as i32 }>(differs));
-    let missing = _mm256_and_si256(_mm256_andnot_si256(old, mine), all(MASK | WRITE));
-    let atomic = _mm256_and_si256(old, all(ATOMIC));
-    let goes_on = same_code | now & are_zero(_mm256_or_si256(missing, atomic));
-    if goes_on != 0 {
-        let place = &places[goes_on.trailing_zeros() as usize % CELLS];
-        let there = place.load(Ordering::Relaxed);
-        // Another thread may have taken it just now: then its access is lost, not this one.
-        let still = (there ^ new.0) >> TIME_SHIFT == 0;
-        let bits = if still { there | new.0 & MASK } else { new.0 };
-        if bits != there {
-            place.store(bits, Ordering::Relaxed);
-        }
-        return None;
-    }
-    // What the old one has and the new one has not.
-    let lost = _mm256_andnot_si256(mine, old);
-    let covered = are_zero(_mm256_and_si256(lost, all(MASK | WRITE)));
-    let is_free = past & covered;
-    let is_partly_free = own & meets & are_zero(_mm256_and_si256(lost, all(WRITE)));
-    let place = if is_free != 0 {
-        is_free
-    } else {
-        is_partly_free
-    };
-    let at = if place != 0 {
-        place.trailing_zeros() as usize
-    } else {
-        // A read may also take the place of another thread's that it knows of.
-        let is_past = |at: &usize| {
-            let cell = Cell(places[*at].load(Ordering::Relaxed));
-            covered & !past & 1 << at != 0 && is_ordered(cell, clock)
-        };
-        (0..CELLS).find(is_past).unwrap_or_else(|| any(luck))
-    };
-    places[at % CELLS].store(new.0, Ordering::Relaxed);
-    None
-}
-
-/// Which cell a plain access is entered in, and what the cell becomes, if there are two at most
-/// and both are ordered before it: memory that one thread uses at a time. `None`: they are not.
-#[inline(always)]
-fn settled(old: [Cell; 2], new: Cell, clock: &Clock) -> Option<(usize, u64)> {
-    if !is_ordered(old[0], clock) || !is_ordered(old[1], clock) {
-        return None;
-    }
-    for (at, Cell(cell)) in old.into_iter().enumerate() {
-        let differs = cell ^ new.0;
-        if differs & !MASK == 0 {
-            return Some((at, cell | new.0 & MASK));
-        }
-        let missing = new.0 & !cell & (MASK | WRITE) | cell & ATOMIC;
-        if differs >> TIME_SHIFT == 0 && missing == 0 {
-            return Some((at, cell));
-        }
-    }
-    let is_covered = |cell: Cell| cell.0 & !new.0 & (MASK | WRITE) == 0;
-    let at = match (is_covered(old[0]), is_covered(old[1])) {
-        (true, _) => 0,
-        (false, true) => 1,
-        (false, false) => 2,
-    };
-    Some((at, new.0))
-}
-
-/// Whether the processor can do what [`enter_at_once`] needs, and the system saves what it uses.
-pub fn can_enter_at_once() -> bool {
-    use core::arch::x86_64::{__cpuid, __cpuid_count};
-    const OSXSAVE_AND_AVX: u32 = 1 << 27 | 1 << 28;
-    const BMI1_AND_AVX2: u32 = 1 << 3 | 1 << 5;
-    const SSE_AND_AVX_STATE: u32 = 0b110;
-    if __cpuid(1).ecx & OSXSAVE_AND_AVX != OSXSAVE_AND_AVX {
-        return false;
-    }
-    let saved: u32;
-    // SAFETY: the system has enabled the instruction, as the bit just asked for says; it only reads.
-    unsafe {
-        core::arch::asm!("xgetbv", in("ecx") 0, out("eax") saved, out("edx") _,
-            options(nomem, nostack, preserves_flags));
-    }
-    saved & SSE_AND_AVX_STATE == SSE_AND_AVX_STATE
-        && __cpuid_count(7, 0).ebx & BMI1_AND_AVX2 == BMI1_AND_AVX2
 }
 
 /// What a new access finds in a cell.
@@ -416,7 +285,7 @@ fn is_ordered(cell: Cell, clock: &Clock) -> bool {
 /// Whether one of the last accesses to the eight bytes around an address was atomic.
 pub fn has_atomic(addr: usize) -> bool {
     // SAFETY: every address of the program has cells.
-    let cells = unsafe { &*cells(addr) };
+    let Cells(cells) = unsafe { &*cells(addr) };
     cells
         .iter()
         .any(|cell| cell.load(Ordering::Relaxed) & ATOMIC != 0)

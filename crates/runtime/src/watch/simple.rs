@@ -11,7 +11,7 @@
 //! count. Known misses: those of the locality check. What is flagged need not be a race: only
 //! locks are seen, not what else orders threads, and not locks made of atomics (Rust's).
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::watch::{AccessKind, Place};
 
@@ -63,11 +63,30 @@ impl State {
     }
 }
 
+/// Whether an access within four bytes changes nothing, or only makes the word the running thread's.
+#[inline(always)]
+pub fn is_settled(watcher: &Watcher, addr: usize, write: bool) -> bool {
+    // SAFETY: every address of the program has its word.
+    let word = unsafe { &*shadow::word(addr) };
+    let mine = OWNED | u64::from(watcher.thread) << THREAD_SHIFT;
+    let state = State(word.load(Ordering::Relaxed));
+    if state.0 == mine || state.0 & KIND == FLAGGED {
+        return true;
+    }
+    if state.0 == 0 {
+        word.store(mine, Ordering::Relaxed);
+        return true;
+    }
+    let wrote = if write { WRITTEN } else { 0 };
+    let is_known = state.0 & MANY != 0 || state.thread() == watcher.thread;
+    let is_shared = state.0 & (KIND | wrote) == SHARED | wrote;
+    is_shared && is_known && state.set() == watcher.locksets[usize::from(write)]
+}
+
 /// An access within four bytes, by the running thread.
 ///
 /// # Safety
 /// `local` is the running thread's, which is watched with `watcher`.
-#[inline(always)]
 pub unsafe fn access(
     watcher: &mut Watcher,
     local: *const Local,
@@ -76,33 +95,11 @@ pub unsafe fn access(
     write: bool,
     pc: usize,
 ) {
-    let place = shadow::word(addr);
-    // SAFETY: every address of the program has its word.
-    let word = unsafe { &*place };
-    let mine = OWNED | u64::from(watcher.thread) << THREAD_SHIFT;
-    let state = word.load(Ordering::Relaxed);
-    if state == mine || state & KIND == FLAGGED {
+    if is_settled(watcher, addr, write) {
         return;
     }
-    if state == 0 {
-        return word.store(mine, Ordering::Relaxed);
-    }
-    // SAFETY: as the caller says.
-    unsafe { shared(watcher, local, word, addr, size, write, pc) }
-}
-
-/// # Safety
-/// As for `access`.
-#[inline(never)]
-unsafe fn shared(
-    watcher: &mut Watcher,
-    local: *const Local,
-    word: &AtomicU64,
-    addr: usize,
-    size: usize,
-    write: bool,
-    pc: usize,
-) {
+    // SAFETY: every address of the program has its word.
+    let word = unsafe { &*shadow::word(addr) };
     let state = State(word.load(Ordering::Relaxed));
     let held = watcher.locksets[usize::from(write)];
     let wrote = if write { WRITTEN } else { 0 };

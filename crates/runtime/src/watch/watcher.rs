@@ -1,6 +1,10 @@
 //! What a watched thread has: its slot, its clock, its locks, and how its accesses are checked.
 
-use deadheat_wire::word::{ADDR_BITS, WRITE1};
+mod access;
+
+use deadheat_wire::word::ADDR_BITS;
+
+pub use access::access;
 
 use super::clock::{self, Clock, Kept};
 use super::context::{self, Cache};
@@ -32,7 +36,7 @@ pub struct Watcher {
     epoch: u64,
     /// Something was released since the last access: the next one is later.
     released: bool,
-    /// The processor can look at all cells at once.
+    /// There are cells, and the processor can look at all of them at once.
     wide: bool,
     /// The thread has no slot: nothing that it does is checked.
     pub blind: bool,
@@ -88,7 +92,7 @@ impl Watcher {
         self.holds = detailed::Holds::of(0);
         self.locksets = [0; 2];
         self.luck = thread;
-        self.wide = shadow::can_enter_at_once();
+        self.wide = !self.by_word && shadow::can_enter_at_once();
         self.take_slot();
     }
 
@@ -151,6 +155,11 @@ impl Watcher {
         self.has_fenced = true;
     }
 
+    /// Whether the next access is in the epoch of the last one, and epochs are what counts.
+    pub fn epoch_goes_on(&self) -> bool {
+        !self.released && !self.by_word
+    }
+
     /// What was released is from now on in the past: the next access is in a new epoch.
     #[cold]
     #[inline(never)]
@@ -180,6 +189,27 @@ impl Watcher {
         self.cache.context(pc, node, self.held)
     }
 
+    /// The same, if it was met before.
+    ///
+    /// # Safety
+    /// As for `context`.
+    #[inline(always)]
+    unsafe fn known_context(&self, local: *const Local, pc: usize) -> Option<u32> {
+        // SAFETY: as the caller says.
+        let node = unsafe { context::known_node(local)? };
+        self.cache.known(pc, node, self.held)
+    }
+
+    /// The same as if it held no locks.
+    ///
+    /// # Safety
+    /// As for `context`.
+    pub unsafe fn context_without_locks(&mut self, local: *const Local, pc: usize) -> u32 {
+        // SAFETY: as the caller says.
+        let node = unsafe { context::node(local) };
+        self.cache.context(pc, node, 0)
+    }
+
     /// The part of an access that lies in eight bytes.
     fn enter(&mut self, addr: usize, new: Cell, size: usize) -> Option<Racing> {
         // SAFETY: every address of the program has cells.
@@ -201,14 +231,17 @@ impl Watcher {
     unsafe fn enter_at_once<const IS_WRITE: bool>(&mut self, addr: usize, new: Cell, size: usize) {
         let (cells, clock, luck) = (shadow::cells(addr), &self.clock, &mut self.luck);
         // SAFETY: every address of the program has cells; as the caller says.
-        let racing = unsafe { shadow::enter_at_once::<IS_WRITE>(cells, new, clock, luck) };
-        if let Some(old) = racing {
-            self.found(Racing {
-                addr,
-                size,
-                old,
-                new,
-            });
+        if !unsafe { shadow::enter_at_once::<IS_WRITE>(cells, new, clock, luck) } {
+            self.look_closer(addr, new, size);
+        }
+    }
+
+    /// Enters an access that races.
+    #[cold]
+    #[inline(never)]
+    fn look_closer(&mut self, addr: usize, new: Cell, size: usize) {
+        if let Some(racing) = self.enter(addr, new, size) {
+            self.found(racing);
         }
     }
 
@@ -270,9 +303,6 @@ impl Watcher {
         }
         // SAFETY: as the caller says.
         unsafe {
-            if (addr & 3) + size <= 4 {
-                return simple::access(self, local, addr, size, write, pc);
-            }
             for (at, bytes) in halves(addr, size) {
                 simple::access(self, local, at, bytes, write, pc);
             }
@@ -323,9 +353,13 @@ impl Watcher {
 
     /// Checks and enters a plain access to any number of bytes, in the epoch that
     /// [`Watcher::settle`] has left.
-    #[inline(never)]
     pub fn access_range(&mut self, addr: usize, size: usize, write: bool, context: u32) {
         self.checked += 1;
+        self.access_parts(addr, size, write, context);
+    }
+
+    #[inline(never)]
+    fn access_parts(&mut self, addr: usize, size: usize, write: bool, context: u32) {
         // SAFETY: the processor can, as `wide` says.
         unsafe {
             match (self.wide, write) {
@@ -372,8 +406,12 @@ impl Watcher {
     ) {
         for (at, bytes, mask) in words(addr, size) {
             let new = Cell::new(self.epoch, mask, IS_WRITE, false, context);
-            // SAFETY: as the caller says.
-            unsafe { self.enter_at_once::<IS_WRITE>(at, new, bytes) };
+            // SAFETY: as the caller says; every address of the program has cells.
+            unsafe {
+                if !shadow::is_said(shadow::cells(at), new) {
+                    self.enter_at_once::<IS_WRITE>(at, new, bytes);
+                }
+            }
         }
     }
 }
@@ -398,46 +436,16 @@ fn words(addr: usize, size: usize) -> impl Iterator<Item = (usize, usize, u8)> {
     core::iter::from_fn(move || {
         let next = ((at & !7) + 8).min(end);
         let (from, bytes) = (at, next.wrapping_sub(at));
-        let mask = ((1u32 << (bytes & 15)) - 1) << (from & 7);
         at = next;
-        (from < end).then_some((from, bytes, mask as u8))
+        (from < end).then(|| (from, bytes, mask(from, bytes)))
     })
 }
 
 const _: () = assert!(SLOTS == 1024, "ten bits in a cell");
 
-/// An access that the filter does not have, of `1 << SHIFT` bytes.
-///
-/// # Safety
-/// Called by the program before its access; `local` is the running thread's, which is watched.
+/// Which of the eight bytes around an address an access to some from there on touches; none of it
+/// lies behind them.
 #[inline(always)]
-pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr: usize, pc: usize) {
-    // SAFETY: as the caller says.
-    unsafe {
-        let watcher = &mut *(*local).watcher;
-        let (size, write) = (1 << SHIFT, KIND >= WRITE1);
-        watcher.checked += 1;
-        if watcher.by_word {
-            return watcher.access_words(local, addr, size, write, pc);
-        }
-        let context = watcher.context(local, pc);
-        if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
-            watcher.now_and_then(local);
-        }
-        let offset = addr & 7;
-        if offset + size > 8 {
-            return watcher.access_range(addr, size, write, context);
-        }
-        let mask = (((1u32 << size) - 1) << offset) as u8;
-        let new = Cell::new(watcher.epoch, mask, write, false, context);
-        match (watcher.wide, write) {
-            (false, _) => {
-                if let Some(racing) = watcher.enter(addr, new, size) {
-                    watcher.found(racing);
-                }
-            }
-            (true, false) => watcher.enter_at_once::<false>(addr, new, size),
-            (true, true) => watcher.enter_at_once::<true>(addr, new, size),
-        }
-    }
+fn mask(addr: usize, size: usize) -> u8 {
+    (((1u32 << (size & 15)) - 1) << (addr & 7)) as u8
 }

@@ -1,3 +1,5 @@
+use proptest::prelude::{ProptestConfig, Strategy, prop, prop_assert, prop_oneof, proptest};
+
 use super::*;
 
 fn plain(slot: usize, time: u32, mask: u8, write: bool) -> Cell {
@@ -15,22 +17,38 @@ fn run(accesses: &[Cell], clock: &Clock) -> (Option<Cell>, [Cell; CELLS]) {
     one_by_one
 }
 
+/// # Safety
+/// As for `enter_at_once`.
+unsafe fn at_once_enters(cells: &Cells, new: Cell, clock: &Clock, luck: &mut u32) -> bool {
+    // SAFETY: as the caller says.
+    unsafe {
+        if is_said(cells, new) {
+            true
+        } else if new.writes() {
+            enter_at_once::<true>(cells, new, clock, luck)
+        } else {
+            enter_at_once::<false>(cells, new, clock, luck)
+        }
+    }
+}
+
 fn run_with(accesses: &[Cell], clock: &Clock, at_once: bool) -> (Option<Cell>, [Cell; CELLS]) {
-    let cells = [const { AtomicU64::new(0) }; CELLS];
+    let cells = Cells([const { AtomicU64::new(0) }; CELLS]);
     let mut racing = None;
     for (at, &new) in accesses.iter().enumerate() {
         let is_last = at + 1 == accesses.len();
         let clock = if is_last { clock } else { &[0; SLOTS] };
+        let luck = &mut 1;
         // SAFETY: cells of the same form; the processor was asked.
         racing = unsafe {
-            match (at_once && !new.is_atomic(), new.writes()) {
-                (false, _) => enter(&cells, new, clock, &mut 1),
-                (true, false) => enter_at_once::<false>(&cells, new, clock, &mut 1),
-                (true, true) => enter_at_once::<true>(&cells, new, clock, &mut 1),
+            if at_once && !new.is_atomic() && at_once_enters(&cells, new, clock, luck) {
+                None
+            } else {
+                enter(&cells, new, clock, luck)
             }
         };
     }
-    (racing, cells.map(|cell| Cell(cell.into_inner())))
+    (racing, cells.0.map(|cell| Cell(cell.into_inner())))
 }
 
 #[test]
@@ -90,6 +108,106 @@ fn a_write_races_with_any_of_four_readers() {
     }
 }
 
+/// A step of a thread, one of three.
+#[derive(Clone, Debug)]
+enum Step {
+    Access {
+        thread: usize,
+        mask: u8,
+        write: bool,
+        code: u32,
+    },
+    Tell {
+        from: usize,
+        to: usize,
+    },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let masks = prop::sample::select(vec![0xFF, 0x0F, 0xF0, 0x01, 0x02, 0x30, 0xC0]);
+    let access =
+        (1..4usize, masks, prop::bool::ANY, 1..3u32).prop_map(|(thread, mask, write, code)| {
+            Step::Access {
+                thread,
+                mask,
+                write,
+                code,
+            }
+        });
+    let tell = (1..4usize, 1..4usize).prop_map(|(from, to)| Step::Tell { from, to });
+    prop::collection::vec(prop_oneof![3 => access, 2 => tell], 1..40)
+}
+
+/// Runs the steps to the first race, and says at which step what was answered, next to all earlier
+/// accesses that race by definition. No more is said from where an access had to be forgotten.
+fn races(steps: &[Step]) -> Option<(usize, Option<Cell>, Vec<Cell>)> {
+    let cells = Cells([const { AtomicU64::new(0) }; CELLS]);
+    let mut clocks = [[0; SLOTS]; 4];
+    for (thread, clock) in clocks.iter_mut().enumerate() {
+        clock[thread] = 1;
+    }
+    let mut past: Vec<Cell> = vec![];
+    for (at, step) in steps.iter().enumerate() {
+        match *step {
+            Step::Tell { from, to } => {
+                let told = clocks[from];
+                for (mine, theirs) in clocks[to].iter_mut().zip(told) {
+                    *mine = theirs.max(*mine);
+                }
+                clocks[from][from] += 1;
+            }
+            Step::Access {
+                thread,
+                mask,
+                write,
+                code,
+            } => {
+                let clock = &clocks[thread];
+                let epoch = Cell::epoch(thread, clock[thread]);
+                let new = Cell::new(epoch, mask, write, false, code);
+                let all = past.iter().copied().filter(|old| {
+                    old.meets(new) && old.conflicts(new) && clock[old.slot()] < old.time()
+                });
+                let all: Vec<Cell> = all.collect();
+                let mut luck = 1;
+                // SAFETY: cells of the same form; the caller has asked the processor.
+                let told = unsafe {
+                    if at_once_enters(&cells, new, clock, &mut luck) {
+                        None
+                    } else {
+                        Some(enter(&cells, new, clock, &mut luck).expect("it said so"))
+                    }
+                };
+                if told.is_some() || !all.is_empty() {
+                    return Some((at, told, all));
+                }
+                if luck != 1 {
+                    return None;
+                }
+                past.push(new);
+            }
+        }
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// As long as nothing is forgotten, what is told is a race by definition, and if there is one it is told.
+    #[test]
+    fn at_once_the_first_race_is_found_and_no_other(steps in steps()) {
+        if can_enter_at_once() && let Some((at, told, all)) = races(&steps) {
+            prop_assert!(!all.is_empty(), "invented at step {at}");
+            let told = told.map(|told| (told.slot(), told.time(), told.writes(), told.context()));
+            let is_one = all.iter().any(|one| {
+                told == Some((one.slot(), one.time(), one.writes(), one.context()))
+            });
+            prop_assert!(is_one, "step {at}: {told:?} was told");
+        }
+    }
+}
+
 // One test: the reservation is the program's.
 #[test]
 fn the_shadow_is_there_and_can_be_cleared() {
@@ -98,7 +216,7 @@ fn the_shadow_is_there_and_can_be_cleared() {
     let block = vec![0u64; 100_000];
     let addr = |i: usize| &raw const block[i] as usize;
     // SAFETY: the shadow of memory that exists.
-    let first = |i: usize| unsafe { &(*cells(addr(i)))[0] };
+    let first = |i: usize| unsafe { &(*cells(addr(i))).0[0] };
     for i in 0..block.len() {
         first(i).store(1, Ordering::Relaxed);
     }
