@@ -122,7 +122,10 @@ impl Maker {
     fn make(&mut self) {
         let threads = self.run.threads;
         self.is_alive[0] = true;
-        let (mut starts, mut ends) = (vec![0; threads as usize], vec![usize::MAX; threads as usize]);
+        let (mut starts, mut ends) = (
+            vec![0; threads as usize],
+            vec![usize::MAX; threads as usize],
+        );
         for thread in 1..threads as usize {
             let late = if self.random.happens(600) { 10 } else { 2 };
             starts[thread] = self.random.below((self.run.events / late) as u32) as usize;
@@ -138,12 +141,21 @@ impl Maker {
                     if starts[thread as usize] <= now {
                         starts[thread as usize] = usize::MAX;
                         self.is_alive[thread as usize] = true;
-                        self.push(0, Event::new(ThreadId(0), Op::Fork, u64::from(thread), Pc(0)));
-                        self.push(thread, Event::new(ThreadId(thread), Op::Begin, u64::from(thread), Pc(1)));
+                        self.push(
+                            0,
+                            Event::new(ThreadId(0), Op::Fork, u64::from(thread), Pc(0)),
+                        );
+                        self.push(
+                            thread,
+                            Event::new(ThreadId(thread), Op::Begin, u64::from(thread), Pc(1)),
+                        );
                     }
                     if ends[thread as usize] == 0 && self.random.happens(50) {
                         ends[thread as usize] = usize::MAX;
-                        self.push(0, Event::new(ThreadId(0), Op::Join, u64::from(thread), Pc(2)));
+                        self.push(
+                            0,
+                            Event::new(ThreadId(0), Op::Join, u64::from(thread), Pc(2)),
+                        );
                     }
                 }
             }
@@ -155,7 +167,10 @@ impl Maker {
                 if current != 0 && ends[current as usize] <= now {
                     ends[current as usize] = 0;
                     self.is_alive[current as usize] = false;
-                    self.push(current, Event::new(ThreadId(current), Op::End, u64::from(current), Pc(3)));
+                    self.push(
+                        current,
+                        Event::new(ThreadId(current), Op::End, u64::from(current), Pc(3)),
+                    );
                     continue;
                 }
                 self.plan(current);
@@ -222,18 +237,30 @@ impl Maker {
         let place = |random: &mut Random, variable: u32, places: u32| {
             Pc(16 + (variable * places + random.below(places)) * 2)
         };
-        let access = |op, variable: u32, pc| Event::access(id, op, Addr(0x1000 + 8 * u64::from(variable)), 8, pc);
+        let access = |op, variable: u32, pc| {
+            Event::access(id, op, Addr(0x1000 + 8 * u64::from(variable)), 8, pc)
+        };
         let step = match task {
             Task::Acquire(lock) => {
                 if self.owner[lock as usize].is_some() {
                     return false;
                 }
                 self.owner[lock as usize] = Some(thread);
-                Step::new(Event::new(id, Op::Acquire, u64::from(LockId(lock).0), Pc(4)))
+                Step::new(Event::new(
+                    id,
+                    Op::Acquire,
+                    u64::from(LockId(lock).0),
+                    Pc(4),
+                ))
             }
             Task::Release(lock) => {
                 self.owner[lock as usize] = None;
-                Step::new(Event::new(id, Op::Release, u64::from(LockId(lock).0), Pc(5)))
+                Step::new(Event::new(
+                    id,
+                    Op::Release,
+                    u64::from(LockId(lock).0),
+                    Pc(5),
+                ))
             }
             Task::Read(variable) => {
                 let pc = place(&mut self.random, variable, self.run.places);

@@ -274,7 +274,9 @@ fn explain(
         .filter_map(|run| run.prediction.as_ref())
         .flat_map(|prediction| &prediction.deadlocks)
         .collect();
-    let of_deadlocks = deadlocks.iter().flat_map(|proven| proven.next.iter().copied());
+    let of_deadlocks = deadlocks
+        .iter()
+        .flat_map(|proven| proven.next.iter().copied());
     let mut contexts = Contexts::of(of_races.chain(of_cycles).chain(of_deadlocks));
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;

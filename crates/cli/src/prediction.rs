@@ -121,7 +121,8 @@ impl Loaded {
     pub fn event(&self, index: EventIndex) -> Option<Event> {
         let first = self.indexes.partition_point(|at| *at < index);
         let mut here = first..self.indexes.partition_point(|at| *at <= index);
-        here.find(|at| !self.is_added(*at)).map(|at| self.steps[at].event)
+        here.find(|at| !self.is_added(*at))
+            .map(|at| self.steps[at].event)
     }
 
     /// How it is known who needs which read.
@@ -159,13 +160,15 @@ impl Loaded {
         Predicted {
             prediction,
             took: started.elapsed(),
-            memory: self.steps.len() * (size_of::<Step>() + size_of::<EventIndex>() + size_of::<u32>()),
+            memory: self.steps.len()
+                * (size_of::<Step>() + size_of::<EventIndex>() + size_of::<u32>()),
         }
     }
 
     /// Whether a step is an external write that the read behind it showed.
     fn is_added(&self, at: usize) -> bool {
-        self.steps[at].event.op() == Op::ExternalWrite && self.indexes.get(at + 1) == Some(&self.indexes[at])
+        self.steps[at].event.op() == Op::ExternalWrite
+            && self.indexes.get(at + 1) == Some(&self.indexes[at])
     }
 
     /// Positions among the steps become positions in the trace.

@@ -72,7 +72,11 @@ pub fn write(
     }
     let (threads, digest) = threads(path)?;
     for finding in findings {
-        let mut next: Vec<u64> = finding.accesses.iter().filter_map(|access| access.index).collect();
+        let mut next: Vec<u64> = finding
+            .accesses
+            .iter()
+            .filter_map(|access| access.index)
+            .collect();
         next.sort_unstable();
         let Some(proven) = wanted.get(&next) else {
             continue;
@@ -106,7 +110,11 @@ pub fn write(
         match std::fs::write(&name, text + "\n") {
             Ok(()) => finding.witness = Some(name.display().to_string()),
             Err(error) => {
-                remarks.push(format!("the witness of {} cannot be kept: {}: {error}", finding.id, name.display()));
+                remarks.push(format!(
+                    "the witness of {} cannot be kept: {}: {error}",
+                    finding.id,
+                    name.display()
+                ));
             }
         }
     }
@@ -124,7 +132,11 @@ fn threads(path: &Path) -> Result<(Vec<ThreadId>, u64)> {
     {
         let event = &step.event;
         // FNV-1a, a word at a time.
-        for word in [u64::from(event.thread().0) << 8 | event.op() as u64, event.target(), event.pc().0.into()] {
+        for word in [
+            u64::from(event.thread().0) << 8 | event.op() as u64,
+            event.target(),
+            event.pc().0.into(),
+        ] {
             digest = (digest ^ word).wrapping_mul(0x0100_0000_01b3);
         }
         threads.push(event.thread());

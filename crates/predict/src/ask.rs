@@ -84,7 +84,9 @@ impl<'m, 'w> Asker<'m, 'w> {
         if let Some(schedule) = self.closure.schedule(&question) {
             return (Answer::Reached(schedule), Stage::Closure);
         }
-        let must = self.saturation.get_or_insert_with(|| Saturation::new(model));
+        let must = self
+            .saturation
+            .get_or_insert_with(|| Saturation::new(model));
         if must.run(&question).is_err() {
             return (Answer::Impossible, Stage::Saturation);
         }

@@ -198,7 +198,9 @@ impl Alike {
 fn pairs(one: &[u32], other: &[u32]) -> Vec<[u32; 2]> {
     let pair = |a: u32, b: u32| [a.min(b), a.max(b)];
     if one.len() * other.len() <= ALL {
-        let all = one.iter().flat_map(|a| other.iter().map(move |b| pair(*a, *b)));
+        let all = one
+            .iter()
+            .flat_map(|a| other.iter().map(move |b| pair(*a, *b)));
         return all.collect();
     }
     let mut near = Vec::new();
@@ -206,7 +208,10 @@ fn pairs(one: &[u32], other: &[u32]) -> Vec<[u32; 2]> {
         for event in mine {
             let after = theirs.partition_point(|other| other < event);
             let neighbours = [after.checked_sub(1), Some(after)];
-            let neighbours = neighbours.into_iter().flatten().filter_map(|at| theirs.get(at));
+            let neighbours = neighbours
+                .into_iter()
+                .flatten()
+                .filter_map(|at| theirs.get(at));
             near.extend(neighbours.map(|other| pair(*event, *other)));
         }
     }

@@ -55,14 +55,19 @@ impl Closure {
         let model = question.model;
         let is_taken = |event: &u32| model.index(*event) < self.taken[model.thread(*event)];
         // What they saw must be what is there in the end.
-        for part in question.seeing.iter().flat_map(|next| model.memory.parts(*next)) {
+        for part in question
+            .seeing
+            .iter()
+            .flat_map(|next| model.memory.parts(*next))
+        {
             let writes = model.memory.writes[part.atom as usize].iter();
-            let last = writes.filter_map(|(_, writes)| writes.iter().rev().find(|write| is_taken(write)));
+            let last =
+                writes.filter_map(|(_, writes)| writes.iter().rev().find(|write| is_taken(write)));
             if last.max().copied().unwrap_or(NONE) != part.seen {
                 return None;
             }
         }
-        Some((0..model.len() as u32).filter(is_taken).collect())
+        Some((0..model.count() as u32).filter(is_taken).collect())
     }
 
     fn start(&mut self, question: &Question) {

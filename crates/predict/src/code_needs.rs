@@ -77,7 +77,8 @@ impl CodeNeeds {
         let (op, position) = (event.op(), self.needed.len() as u32);
         // Whether a compare-and-swap writes depends on what it reads.
         let needs_itself = op.is_atomic() && op.reads() && !is_steady;
-        self.needed.push(if needs_itself { position } else { NOBODY });
+        self.needed
+            .push(if needs_itself { position } else { NOBODY });
         let thread = event.thread().index();
         if thread >= self.threads.len() {
             self.threads.resize_with(thread + 1, Vec::new);
@@ -124,12 +125,19 @@ impl CodeNeeds {
             Depends::Nothing => return,
             Depends::Everything => (activations.len(), None),
             Depends::On(sources) => {
-                let outer = if sources.before { activations.len() - 1 } else { 0 };
+                let outer = if sources.before {
+                    activations.len() - 1
+                } else {
+                    0
+                };
                 (outer, Some(sources))
             }
         };
         let needed = &mut self.needed;
-        for activation in activations[..outer].iter_mut().filter(|outer| !outer.is_empty()) {
+        for activation in activations[..outer]
+            .iter_mut()
+            .filter(|outer| !outer.is_empty())
+        {
             let at = activation.at.drain().flat_map(|(_, reads)| reads);
             for read in at.chain(activation.others.drain(..)) {
                 needed[read as usize] = by;

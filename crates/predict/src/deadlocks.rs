@@ -89,9 +89,18 @@ fn wishes(model: &Model) -> Vec<Wish> {
         if held.is_empty() || has_it || step.was_tried() {
             continue;
         }
-        let mut names: Vec<_> = held.iter().map(|(lock, hold)| (*lock, *hold == Hold::Write)).collect();
+        let mut names: Vec<_> = held
+            .iter()
+            .map(|(lock, hold)| (*lock, *hold == Hold::Write))
+            .collect();
         names.sort_unstable();
-        let key = (thread as u32, step.event.pc(), lock, hold == Hold::Write, names);
+        let key = (
+            thread as u32,
+            step.event.pc(),
+            lock,
+            hold == Hold::Write,
+            names,
+        );
         let number = *numbers.entry(key).or_insert_with(|| {
             wishes.push(Wish {
                 thread: thread as u32,
@@ -143,8 +152,9 @@ impl Finder<'_, '_> {
         for number in next {
             let wish = &self.wishes[number];
             let holds = wish.held.iter();
-            let blocks_last =
-                holds.clone().any(|(lock, hold)| *lock == last.lock && blocks(*hold, last.hold));
+            let blocks_last = holds
+                .clone()
+                .any(|(lock, hold)| *lock == last.lock && blocks(*hold, last.hold));
             // Each cycle is begun by its first thread.
             let fits = wish.thread > first.thread
                 && blocks_last
@@ -190,6 +200,9 @@ impl Finder<'_, '_> {
 /// Whether two threads can never be there at once.
 fn is_guarded(one: &Wish, other: &Wish) -> bool {
     one.held.iter().any(|(lock, hold)| {
-        other.held.iter().any(|(theirs, their_hold)| lock == theirs && blocks(*hold, *their_hold))
+        other
+            .held
+            .iter()
+            .any(|(theirs, their_hold)| lock == theirs && blocks(*hold, *their_hold))
     })
 }

@@ -30,13 +30,18 @@ impl<'m, 'w> Question<'m, 'w> {
             next: cut.next.clone(),
             seeing: seeing(model, cut),
             least: vec![0; threads],
-            most: model.threads.chains.iter().map(|chain| chain.len() as u32).collect(),
+            most: model
+                .threads
+                .chains
+                .iter()
+                .map(|chain| chain.len() as u32)
+                .collect(),
         };
         for (thread, most) in question.most.iter_mut().enumerate() {
             *most = (*most).min(stuck_at(model, thread));
         }
         for next in &cut.next {
-            if *next as usize >= model.len() {
+            if *next as usize >= model.count() {
                 return None;
             }
             let (own, index) = (model.thread(*next), model.index(*next));
@@ -61,14 +66,17 @@ impl<'m, 'w> Question<'m, 'w> {
                 question.most[thread] = question.most[thread].min(model.index(end.event));
             }
         }
-        let is_possible = (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
+        let is_possible =
+            (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
         is_possible.then_some(question)
     }
 
     /// Whether an event of the cut is of this thread.
     #[inline]
     pub fn is_in_cut(&self, thread: usize) -> bool {
-        self.next.iter().any(|next| self.model.thread(*next) == thread)
+        self.next
+            .iter()
+            .any(|next| self.model.thread(*next) == thread)
     }
 
     /// If a thread has executed so many events: the place behind the last event that its
@@ -81,9 +89,11 @@ impl<'m, 'w> Question<'m, 'w> {
 
 /// The place of the first event of a thread that no schedule can have.
 fn stuck_at(model: &Model, thread: usize) -> u32 {
-    let stuck = model.tokens.consumers.iter().filter(|consumer| {
-        consumer.observed == NONE && model.thread(consumer.event) == thread
-    });
+    let stuck = model
+        .tokens
+        .consumers
+        .iter()
+        .filter(|consumer| consumer.observed == NONE && model.thread(consumer.event) == thread);
     let stuck = stuck.map(|consumer| model.index(consumer.event)).min();
     // What comes behind a gap depended on all that came before it, which cannot be told from what is here.
     let chain = &model.threads.chains[thread];
@@ -93,7 +103,13 @@ fn stuck_at(model: &Model, thread: usize) -> u32 {
 }
 
 fn seeing(model: &Model, cut: &Cut) -> Vec<u32> {
-    let op = |event: &u32| model.window.steps.get(*event as usize).map(|step| step.event.op());
+    let op = |event: &u32| {
+        model
+            .window
+            .steps
+            .get(*event as usize)
+            .map(|step| step.event.op())
+    };
     match (cut.goal, cut.next.as_slice()) {
         (Goal::Race, [one, other]) => [(one, other), (other, one)]
             .into_iter()

@@ -49,7 +49,10 @@ impl Reduced {
         let mut reduced = Reduced {
             window: Window {
                 start: window.start,
-                steps: positions.iter().map(|at| window.steps[*at as usize]).collect(),
+                steps: positions
+                    .iter()
+                    .map(|at| window.steps[*at as usize])
+                    .collect(),
                 needed_by: vec![NOBODY; positions.len()],
                 border: window.border.clone(),
             },
@@ -62,8 +65,10 @@ impl Reduced {
             if need != NONE {
                 let thread = reduced.threads.of[*position as usize] as usize;
                 let chain = &reduced.threads.chains[thread];
-                let kept = chain[need as usize..].iter().map(|at| reduced.places[*at as usize]);
-                let first = kept.filter(|place| *place != NONE).next();
+                let mut kept = chain[need as usize..]
+                    .iter()
+                    .map(|at| reduced.places[*at as usize]);
+                let first = kept.find(|place| *place != NONE);
                 reduced.window.needed_by[place] = first.unwrap_or(NOBODY);
             }
         }
@@ -100,11 +105,17 @@ impl Reduced {
         };
         for event in schedule {
             let position = self.positions[*event as usize] as usize;
-            upto(self.threads.of[position] as usize, self.threads.index[position] + 1);
+            upto(
+                self.threads.of[position] as usize,
+                self.threads.index[position] + 1,
+            );
         }
         for next in &cut.next {
             let position = *next as usize;
-            upto(self.threads.of[position] as usize, self.threads.index[position]);
+            upto(
+                self.threads.of[position] as usize,
+                self.threads.index[position],
+            );
         }
         whole
     }

@@ -20,22 +20,36 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
         let Some(inner) = reduced.cut(cut) else {
             // A request whose acquisition follows: that is asked about instead.
             let is_request = |event: &u32| {
-                matches!(window.steps[*event as usize].event.op(), Op::Request | Op::ReadRequest)
+                matches!(
+                    window.steps[*event as usize].event.op(),
+                    Op::Request | Op::ReadRequest
+                )
             };
             let is_left_out = cut.next.iter().any(is_request);
-            assert!(is_left_out || !expected, "left out: {cut:?}\n{:#?}", told(window));
+            assert!(
+                is_left_out || !expected,
+                "left out: {cut:?}\n{:#?}",
+                told(window)
+            );
             continue;
         };
         match asker.ask(&inner, &Budget::default()) {
             (Answer::Reached(schedule), stage) => {
                 let schedule = reduced.schedule(&schedule, cut);
                 if let Err(violation) = check(window, cut, &schedule) {
-                    panic!("{violation} ({stage:?})\n{cut:?} by {schedule:?}\n{:#?}", told(window));
+                    panic!(
+                        "{violation} ({stage:?})\n{cut:?} by {schedule:?}\n{:#?}",
+                        told(window)
+                    );
                 }
                 assert!(expected, "the oracle has missed {cut:?}");
             }
             (Answer::Impossible, stage) => {
-                assert!(!expected || is_mixed(window, cut), "missed by {stage:?}: {cut:?}\n{:#?}", told(window));
+                assert!(
+                    !expected || is_mixed(window, cut),
+                    "missed by {stage:?}: {cut:?}\n{:#?}",
+                    told(window)
+                );
             }
             (Answer::Unknown, stage) => panic!("{stage:?} gave up on {cut:?}\n{:#?}", told(window)),
         }
@@ -46,7 +60,10 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
 /// passed on to earlier reads, as if it were executed. So a race may be missed.
 fn is_mixed(window: &Window, cut: &Cut) -> bool {
     let events = || window.steps.iter().map(|step| &step.event);
-    let next = cut.next.iter().map(|next| &window.steps[*next as usize].event);
+    let next = cut
+        .next
+        .iter()
+        .map(|next| &window.steps[*next as usize].event);
     next.filter(|next| next.op().is_atomic()).any(|next| {
         let same = |event: &Event| (event.addr(), event.size()) == (next.addr(), next.size());
         events().any(|event| event.op().is_access() && event.overlaps(next) && !same(event))
@@ -55,7 +72,9 @@ fn is_mixed(window: &Window, cut: &Cut) -> bool {
 
 fn told(window: &Window) -> Vec<String> {
     let steps = window.steps.iter().zip(&window.needed_by).enumerate();
-    steps.map(|(at, (step, need))| format!("{at}: {step:?} needed by {need}")).collect()
+    steps
+        .map(|(at, (step, need))| format!("{at}: {step:?} needed by {need}"))
+        .collect()
 }
 
 fn races(window: &Window) {
@@ -67,7 +86,9 @@ fn races(window: &Window) {
             next: next.to_vec(),
         })
         .collect();
-    agrees(window, &cuts, |cut| expected.contains_key(&[cut.next[0], cut.next[1]]));
+    agrees(window, &cuts, |cut| {
+        expected.contains_key(&[cut.next[0], cut.next[1]])
+    });
 }
 
 fn deadlocks(window: &Window) {

@@ -259,11 +259,17 @@ fn show(analysis: &Analysis, warnings: bool) -> usize {
         let told = match of_kind.clone().count() as u64 {
             0 => "none".to_owned(),
             many => {
-                let seen = of_kind.filter(|finding| finding.rung == Rung::Observed).count() as u64;
-                let rungs = [(many - seen, "with a witness"), (seen, "seen in this run only")];
+                let seen = of_kind
+                    .filter(|finding| finding.rung == Rung::Observed)
+                    .count() as u64;
+                let rungs = [
+                    (many - seen, "with a witness"),
+                    (seen, "seen in this run only"),
+                ];
                 let rungs = rungs.into_iter().filter(|(count, _)| *count > 0);
-                let rungs: Vec<String> =
-                    rungs.map(|(number, what)| format!("{} {what}", count(number))).collect();
+                let rungs: Vec<String> = rungs
+                    .map(|(number, what)| format!("{} {what}", count(number)))
+                    .collect();
                 styled(BAD, rungs.join(", "))
             }
         };

@@ -125,22 +125,30 @@ impl Args {
         }
         search::tell(&analysis);
         say(summary(&analysis, suppressed));
-        Ok(search::exit(&analysis).unwrap_or(match analysis.findings.is_empty() {
-            true => Exit::Clean,
-            false => Exit::Findings,
-        }))
+        Ok(
+            search::exit(&analysis).unwrap_or(match analysis.findings.is_empty() {
+                true => Exit::Clean,
+                false => Exit::Findings,
+            }),
+        )
     }
 
     /// Where witnesses are kept: with the recording, or where the user says.
     fn witness_folder(&self, path: &Path) -> Result<Option<PathBuf>> {
         if let Some(folder) = &self.witnesses {
             std::fs::create_dir_all(folder).map_err(|error| {
-                Error::usage(format!("cannot make the folder {}: {error}", folder.display()))
+                Error::usage(format!(
+                    "cannot make the folder {}: {error}",
+                    folder.display()
+                ))
             })?;
             return Ok(Some(folder.clone()));
         }
         let is_recording = path.extension().is_some_and(|extension| extension == "dht");
-        Ok(path.parent().filter(|_| is_recording).map(Path::to_path_buf))
+        Ok(path
+            .parent()
+            .filter(|_| is_recording)
+            .map(Path::to_path_buf))
     }
 
     fn write(&self, report: &str) -> Result<()> {
@@ -231,10 +239,16 @@ fn comparison(analysis: &Analysis) -> String {
     };
     let rows: Vec<Vec<String>> = analysis.runs.iter().map(row).collect();
     let mut text = table(&columns, &rows);
-    let predictions = analysis.runs.iter().filter_map(|run| run.prediction.as_ref());
+    let predictions = analysis
+        .runs
+        .iter()
+        .filter_map(|run| run.prediction.as_ref());
     if let Some(prediction) = predictions.last() {
         let candidates = prediction.statistics.candidates;
-        text.push_str(&format!("{} passed the quick check\n", counted(candidates, "pair of places")));
+        text.push_str(&format!(
+            "{} passed the quick check\n",
+            counted(candidates, "pair of places")
+        ));
     }
     text
 }

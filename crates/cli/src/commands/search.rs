@@ -55,11 +55,15 @@ fn time(text: &str) -> Result<Duration, String> {
         ("m" | "min", Some(number)) => number * 60.0,
         _ => return Err("a time such as 500ms, 60s or 5m".to_owned()),
     };
-    Duration::try_from_secs_f64(seconds).map_err(|_| "a time that long cannot be measured".to_owned())
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| "a time that long cannot be measured".to_owned())
 }
 
 fn predictions(analysis: &Analysis) -> impl Iterator<Item = &Prediction> {
-    analysis.runs.iter().filter_map(|run| run.prediction.as_ref())
+    analysis
+        .runs
+        .iter()
+        .filter_map(|run| run.prediction.as_ref())
 }
 
 /// Says what the user should know about a search.
@@ -76,7 +80,10 @@ pub fn tell(analysis: &Analysis) {
         let figures = &prediction.statistics;
         if figures.asked > 0 {
             let settled = Figures::told(prediction);
-            say(format_args!("{} asked about, proven by stage: {settled}", counted(figures.asked, "pair")));
+            say(format_args!(
+                "{} asked about, proven by stage: {settled}",
+                counted(figures.asked, "pair")
+            ));
         }
         if prediction.is_stopped {
             say("note: interrupted: there may be more");

@@ -173,9 +173,7 @@ fn put_together(functions: &[Function]) -> Table {
         })
     };
     for (pc, &(function, site)) in &places {
-        let Site {
-            depends, flags, ..
-        } = functions[function].sites[site];
+        let Site { depends, flags, .. } = functions[function].sites[site];
         let depends = number_of(&mut table, function, depends);
         table.add_site(*pc, function as u32, flags, depends);
     }

@@ -26,7 +26,11 @@ pub fn edges(window: &Window, threads: &Threads) -> Vec<(u32, u32)> {
         let object = step.event.target();
         match step.event.op() {
             Op::BarrierEnter | Op::BarrierExit => {
-                barriers.entry(object).or_default().events.push(position as u32);
+                barriers
+                    .entry(object)
+                    .or_default()
+                    .events
+                    .push(position as u32);
             }
             Op::Init if step.written().is_some() => {
                 barriers.entry(object).or_default().waits_for = step.written();
@@ -39,11 +43,20 @@ pub fn edges(window: &Window, threads: &Threads) -> Vec<(u32, u32)> {
         let before = barrier
             .by_rounds(window, threads)
             .unwrap_or_else(|| barrier.by_order(window));
-        let arrivals: Vec<u32> = barrier.events.iter().copied().filter(|event| arrives(window, *event)).collect();
+        let arrivals: Vec<u32> = barrier
+            .events
+            .iter()
+            .copied()
+            .filter(|event| arrives(window, *event))
+            .collect();
         for (event, count) in barrier.events.iter().zip(before) {
             // Of each thread the last.
             let mut last: FxHashMap<u32, u32> = FxHashMap::default();
-            last.extend(arrivals[..count].iter().map(|at| (threads.of[*at as usize], *at)));
+            last.extend(
+                arrivals[..count]
+                    .iter()
+                    .map(|at| (threads.of[*at as usize], *at)),
+            );
             edges.extend(last.values().map(|arrival| (*arrival, *event)));
         }
     }
@@ -80,12 +93,19 @@ impl Barrier {
         if let Some(count) = self.waits_for {
             let last = first_of_round.len() - 1;
             let full = |pair: &[usize]| (pair[1] - pair[0]) as u64 == count;
-            if !first_of_round.windows(2).all(full) || (arrived - first_of_round[last]) as u64 > count {
+            if !first_of_round.windows(2).all(full)
+                || (arrived - first_of_round[last]) as u64 > count
+            {
                 return None;
             }
         }
         first_of_round.push(arrived);
-        Some(rounds.into_iter().map(|round| first_of_round[round]).collect())
+        Some(
+            rounds
+                .into_iter()
+                .map(|round| first_of_round[round])
+                .collect(),
+        )
     }
 
     fn by_order(&self, window: &Window) -> Vec<usize> {

@@ -36,10 +36,15 @@ impl HardOrder {
         edges.found.extend(barriers::edges(window, threads));
         let mut edges = edges.found;
         // Sorted by where they end. None points backward unless the trace is broken.
-        edges.retain(|(from, to)| from < to && threads.of[*from as usize] != threads.of[*to as usize]);
+        edges.retain(|(from, to)| {
+            from < to && threads.of[*from as usize] != threads.of[*to as usize]
+        });
         edges.sort_unstable_by_key(|(from, to)| (*to, *from));
         edges.dedup();
-        let gap = window.steps.iter().position(|step| step.event.op() == Op::Lost);
+        let gap = window
+            .steps
+            .iter()
+            .position(|step| step.event.op() == Op::Lost);
         HardOrder {
             first_gap: gap.map(|gap| gap as u32),
             ..Self::with_clocks(edges, threads)
@@ -113,7 +118,10 @@ impl HardOrder {
     #[inline]
     pub fn edges_to(&self, event: u32) -> &[(u32, u32)] {
         let first = self.edges.partition_point(|(_, to)| *to < event);
-        let count = self.edges[first..].iter().take_while(|(_, to)| *to == event).count();
+        let count = self.edges[first..]
+            .iter()
+            .take_while(|(_, to)| *to == event)
+            .count();
         &self.edges[first..first + count]
     }
 
@@ -121,7 +129,10 @@ impl HardOrder {
     #[inline]
     pub fn edges_from(&self, event: u32) -> &[(u32, u32)] {
         let first = self.by_start.partition_point(|(from, _)| *from < event);
-        let count = self.by_start[first..].iter().take_while(|(from, _)| *from == event).count();
+        let count = self.by_start[first..]
+            .iter()
+            .take_while(|(from, _)| *from == event)
+            .count();
         &self.by_start[first..first + count]
     }
 
@@ -150,7 +161,8 @@ impl Edges {
                 Op::Fork => self.found.push((position, chain[0])),
                 _ => {
                     let ended = chain.partition_point(|event| *event < position);
-                    self.found.extend(ended.checked_sub(1).map(|last| (chain[last], position)));
+                    self.found
+                        .extend(ended.checked_sub(1).map(|last| (chain[last], position)));
                 }
             }
         }

@@ -83,7 +83,9 @@ impl Lives {
         lives.of_blocks(window, threads);
         lives.of_objects(window, threads);
         let ends = lives.ends.iter().enumerate();
-        lives.ends_in_order = ends.map(|(number, end)| (end.event, number as u32)).collect();
+        lives.ends_in_order = ends
+            .map(|(number, end)| (end.event, number as u32))
+            .collect();
         lives.ends_in_order.sort_unstable();
         lives
     }
@@ -93,7 +95,10 @@ impl Lives {
         let mut blocks: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
         let mut lives = vec![Life::default()];
         for block in &window.border.blocks {
-            blocks.insert(block.start.0, (block.start.0 + block.bytes, lives.len() as u32));
+            blocks.insert(
+                block.start.0,
+                (block.start.0 + block.bytes, lives.len() as u32),
+            );
             lives.push(Life::default());
             self.begin(NONE);
         }
@@ -124,7 +129,8 @@ impl Lives {
                 Op::Free => {
                     if let Some((_, life)) = blocks.remove(&addr) {
                         let ended = std::mem::take(&mut lives[life as usize]);
-                        self.beginnings.extend(ended.begin.map(|begin| (begin, event)));
+                        self.beginnings
+                            .extend(ended.begin.map(|begin| (begin, event)));
                         self.of[position] = life;
                         self.used(life, thread, &mut owner);
                         self.end_of_life[life as usize] = self.ends.len() as u32;
@@ -175,7 +181,8 @@ impl Lives {
                     // The object's life before is over.
                     let last = |(_, uses): &(u32, Vec<u32>)| uses.last().map(|last| (*last, event));
                     self.beginnings.extend(life.uses.iter().filter_map(last));
-                    self.beginnings.extend(life.begin.map(|begin| (begin, event)));
+                    self.beginnings
+                        .extend(life.begin.map(|begin| (begin, event)));
                     *life = Life {
                         begin: Some(event),
                         ..Life::default()
@@ -188,7 +195,8 @@ impl Lives {
                         let uses = uses.iter().map(|used| (*used, number));
                         self.end_of_use.extend(uses);
                     }
-                    self.beginnings.extend(ended.begin.map(|begin| (begin, event)));
+                    self.beginnings
+                        .extend(ended.begin.map(|begin| (begin, event)));
                     self.ends.push(ended.end(event, thread));
                     life.begin = Some(event);
                 }
@@ -207,7 +215,9 @@ impl Lives {
         let life = self.of[position] as usize;
         let end = self.end_of_life[life];
         let begin = Some(self.begin_of_life[life]).filter(|begin| *begin != NONE);
-        begin.into_iter().chain((end != NONE).then(|| self.ends[end as usize].event))
+        begin
+            .into_iter()
+            .chain((end != NONE).then(|| self.ends[end as usize].event))
     }
 
     /// Whether several threads have to do with the block that this event allocates or releases.

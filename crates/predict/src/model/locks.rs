@@ -163,7 +163,8 @@ impl Locks {
         if held.is_empty() {
             return 0;
         }
-        self.sets.push(held.iter().map(|held| held.section).collect());
+        self.sets
+            .push(held.iter().map(|held| held.section).collect());
         self.sets.len() as u32 - 1
     }
 

@@ -60,7 +60,7 @@ impl<'a> Model<'a> {
     }
 
     /// How many events there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.window.steps.len()
     }
 

@@ -54,16 +54,22 @@ impl Threads {
             };
             let chain = &self.chains[peer];
             let before = chain.partition_point(|event| (*event as usize) < position);
-            let last = before.checked_sub(1).map(|at| window.steps[chain[at] as usize].event.op());
+            let last = before
+                .checked_sub(1)
+                .map(|at| window.steps[chain[at] as usize].event.op());
             if last.is_some_and(|op| op != Op::End) {
-                self.silent_joins.push((position as u32, peer as u32, before as u32));
+                self.silent_joins
+                    .push((position as u32, peer as u32, before as u32));
             }
         }
     }
 
     /// If an event joins a thread whose end is not told: the thread, and how many events of it come before.
     pub fn silent_join(&self, event: u32) -> Option<(usize, u32)> {
-        let at = self.silent_joins.binary_search_by_key(&event, |(join, ..)| *join).ok()?;
+        let at = self
+            .silent_joins
+            .binary_search_by_key(&event, |(join, ..)| *join)
+            .ok()?;
         let (_, peer, before) = self.silent_joins[at];
         Some((peer as usize, before))
     }

@@ -109,7 +109,9 @@ impl Tokens {
 
     fn give(&mut self, reading: &mut Reading, target: u64, event: u32, serves_all: bool) {
         let object = self.object(reading, target);
-        self.objects[object as usize].givers.push((event, serves_all));
+        self.objects[object as usize]
+            .givers
+            .push((event, serves_all));
         self.of_giver.insert(event, (object, serves_all));
     }
 
@@ -170,6 +172,8 @@ impl Tokens {
 
     /// Whether a giver serves any number.
     pub fn serves_all(&self, giver: u32) -> bool {
-        self.of_giver.get(&giver).is_some_and(|(_, serves_all)| *serves_all)
+        self.of_giver
+            .get(&giver)
+            .is_some_and(|(_, serves_all)| *serves_all)
     }
 }

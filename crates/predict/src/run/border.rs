@@ -87,7 +87,8 @@ impl Standing {
             if let Some(value) = value {
                 let bits = (0..8).filter(|byte| mask >> byte & 1 != 0);
                 let bits = bits.fold(0, |bits, byte| bits | 0xFF << (8 * byte));
-                content.bytes = content.bytes & !bits | (value >> (8 * (at - addr)) << (8 * shift)) & bits;
+                content.bytes =
+                    content.bytes & !bits | (value >> (8 * (at - addr)) << (8 * shift)) & bits;
                 content.known |= mask as u8;
             }
             at = next;
@@ -98,8 +99,10 @@ impl Standing {
     /// having been taken.
     fn held_before(&self, window: &[Step]) -> FxHashMap<(ThreadId, LockId), (Hold, u32)> {
         let mut held = self.held.clone();
-        let mut now: FxHashMap<(ThreadId, LockId), u32> =
-            held.iter().map(|(key, (_, times))| (*key, *times)).collect();
+        let mut now: FxHashMap<(ThreadId, LockId), u32> = held
+            .iter()
+            .map(|(key, (_, times))| (*key, *times))
+            .collect();
         for step in window {
             let (op, key) = (step.event.op(), (step.event.thread(), step.event.lock()));
             match op {
@@ -107,7 +110,11 @@ impl Standing {
                 Op::Release | Op::ReadRelease => {
                     let times = now.entry(key).or_default();
                     if *times == 0 {
-                        let hold = if op == Op::Release { Hold::Write } else { Hold::Read };
+                        let hold = if op == Op::Release {
+                            Hold::Write
+                        } else {
+                            Hold::Read
+                        };
                         held.entry(key).or_insert((hold, 0)).1 += 1;
                     }
                     *times = times.saturating_sub(1);

@@ -188,7 +188,9 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
 
 /// A lock whose holder has panicked holds what it held.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Shared<'_> {
@@ -285,7 +287,10 @@ impl Shared<'_> {
         let (answer, stage) = asker.ask(&inner, &budget);
         let whole = Cut {
             goal,
-            next: next.iter().map(|event| place.reduced.position(*event)).collect(),
+            next: next
+                .iter()
+                .map(|event| place.reduced.position(*event))
+                .collect(),
         };
         let schedule = match &answer {
             Answer::Reached(schedule) => Some(place.reduced.schedule(schedule, &whole)),
@@ -326,9 +331,18 @@ impl Shared<'_> {
 
     fn finish(self) -> Prediction {
         let is_stopped = self.is_stopped();
-        let open = self.open.into_inner().unwrap_or_else(|open| open.into_inner());
-        let proven = self.proven.into_inner().unwrap_or_else(|proven| proven.into_inner());
-        let mut found = self.found.into_inner().unwrap_or_else(|found| found.into_inner());
+        let open = self
+            .open
+            .into_inner()
+            .unwrap_or_else(|open| open.into_inner());
+        let proven = self
+            .proven
+            .into_inner()
+            .unwrap_or_else(|proven| proven.into_inner());
+        let mut found = self
+            .found
+            .into_inner()
+            .unwrap_or_else(|found| found.into_inner());
         found.statistics.candidates = (open.len() + proven.len()) as u64;
         found.unknown = open.into_values().flatten().collect();
         found.unknown.sort_unstable();

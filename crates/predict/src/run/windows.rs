@@ -71,7 +71,9 @@ impl<'a> Pieces<'a> {
         let start = self.start;
         let end = (start + self.size).min(self.steps.len());
         // Nothing is known of what lies behind a gap but that it comes later: another window begins there.
-        let gap = self.steps[start..end].iter().position(|step| step.event.op() == Op::Lost);
+        let gap = self.steps[start..end]
+            .iter()
+            .position(|step| step.event.op() == Op::Lost);
         let end = gap.map_or(end, |gap| start + gap);
         while self.stands_at < start {
             self.standing.step(&self.steps[self.stands_at]);

@@ -33,9 +33,8 @@ impl<'m, 'w> Saturation<'m, 'w> {
             });
             // The last that excludes this one. Of a thread's own sections each is over before the next.
             let last = sections[..began].iter().rev();
-            let mut excluding = last.filter(|other| {
-                section.excludes(&model.locks.sections[**other as usize])
-            });
+            let mut excluding =
+                last.filter(|other| section.excludes(&model.locks.sections[**other as usize]));
             if let Some(other) = excluding.next() {
                 self.over_before(question, *other, section.acquire)?;
             }
@@ -66,7 +65,10 @@ impl<'m, 'w> Saturation<'m, 'w> {
         let mut changed = false;
         for thread in 0..self.width {
             let most = question.most[thread];
-            for number in model.locks.open(&model.threads, thread, self.entered[thread]) {
+            for number in model
+                .locks
+                .open(&model.threads, thread, self.entered[thread])
+            {
                 let section = model.locks.sections[*number as usize];
                 let can_be_over = section.release != NONE && model.index(section.release) < most;
                 if can_be_over || section.acquire == NONE {
@@ -84,8 +86,8 @@ impl<'m, 'w> Saturation<'m, 'w> {
                         }),
                     };
                     let last = sections[..begun].iter().rev();
-                    let mut excluding =
-                        last.filter(|other| section.excludes(&model.locks.sections[**other as usize]));
+                    let mut excluding = last
+                        .filter(|other| section.excludes(&model.locks.sections[**other as usize]));
                     if let Some(other) = excluding.next() {
                         changed |= self.over_before(question, *other, section.acquire)?;
                     }

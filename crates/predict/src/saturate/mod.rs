@@ -66,7 +66,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
         Saturation {
             model,
             width,
-            clocks: vec![0; model.len() * width],
+            clocks: vec![0; model.count() * width],
             taken: vec![0; width],
             entered: vec![0; width],
             all_before: vec![0; width],
@@ -81,7 +81,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
             initial_readers: FxHashMap::default(),
             undecided: Vec::new(),
             changed_atoms: vec![false; model.memory.writes.len()],
-            dirty: vec![0; model.len().div_ceil(64)],
+            dirty: vec![0; model.count().div_ceil(64)],
             lowest: usize::MAX,
             row: vec![0; width],
         }
@@ -156,7 +156,8 @@ impl<'m, 'w> Saturation<'m, 'w> {
         let (thread, index) = (self.model.thread(event), self.model.index(event));
         if self.is_in(event) {
             let start = event as usize * self.width;
-            self.row.copy_from_slice(&self.clocks[start..start + self.width]);
+            self.row
+                .copy_from_slice(&self.clocks[start..start + self.width]);
             return;
         }
         self.row.copy_from_slice(self.model.hard.row(event));

@@ -112,9 +112,9 @@ impl<'m, 'w> Saturation<'m, 'w> {
                 if is_after {
                     break;
                 }
-                let is_overwritten = lasts.iter().any(|last| {
-                    *last != *write && self.is_in(*last) && self.must(*write, *last)
-                });
+                let is_overwritten = lasts
+                    .iter()
+                    .any(|last| *last != *write && self.is_in(*last) && self.must(*write, *last));
                 if !is_overwritten && memory.is_same(&part, Seen::Write(*write)) {
                     found.push(Seen::Write(*write));
                 }
@@ -267,4 +267,3 @@ impl<'m, 'w> Saturation<'m, 'w> {
         Ok(())
     }
 }
-

@@ -49,8 +49,12 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     /// Starts with what must be. `None`: that is impossible.
     pub fn new(question: &'a Question<'m, 'w>, must: &'a Saturation<'m, 'w>) -> Option<Self> {
         let model = question.model;
-        let mut chains: Vec<u32> =
-            model.threads.chains.iter().map(|chain| chain.len() as u32).collect();
+        let mut chains: Vec<u32> = model
+            .threads
+            .chains
+            .iter()
+            .map(|chain| chain.len() as u32)
+            .collect();
         chains.push(1);
         let solver = Solver::new(&chains);
         let cut = solver.node(chains.len() as u32 - 1, 0);
@@ -87,7 +91,9 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     }
 
     fn node(&mut self, event: u32) -> Node {
-        let node = self.solver.node(self.model.thread(event) as u32, self.model.index(event));
+        let node = self
+            .solver
+            .node(self.model.thread(event) as u32, self.model.index(event));
         self.solver.suggest_rank(node, u64::from(event));
         node
     }
@@ -129,7 +135,9 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             let (chain, index) = (node.chain(), node.index());
             (chain < threads).then(|| self.model.event(chain as usize, index))
         };
-        let edges = solved.edges().filter_map(|(from, to)| Some((event(from)?, event(to)?)));
+        let edges = solved
+            .edges()
+            .filter_map(|(from, to)| Some((event(from)?, event(to)?)));
         edges.collect()
     }
 
@@ -224,7 +232,10 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
         }
         told |= self.tell_need(read, atom, solved);
         // Another write came between.
-        let chosen = self.sees[&key].iter().find(|(_, lit)| solved.is_true(*lit)).copied();
+        let chosen = self.sees[&key]
+            .iter()
+            .find(|(_, lit)| solved.is_true(*lit))
+            .copied();
         if let Some((seen, lit)) = chosen
             && seen != sees
             && let Seen::Write(other) = sees
@@ -238,7 +249,10 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     fn offer(&mut self, read: u32, atom: u32) {
         let model = self.model;
         let part = model.memory.part(read, atom);
-        let all: Vec<Seen> = part.into_iter().flat_map(|part| model.memory.same(part)).collect();
+        let all: Vec<Seen> = part
+            .into_iter()
+            .flat_map(|part| model.memory.same(part))
+            .collect();
         let mut offers = Vec::new();
         for seen in all {
             let lit = match seen {
@@ -317,7 +331,10 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
     fn tell_need(&mut self, read: u32, atom: u32, solved: &Solved) -> bool {
         let model = self.model;
         let (thread, index) = (model.thread(read), model.index(read));
-        let offers: Vec<Lit> = self.sees[&(read, atom)].iter().map(|(_, lit)| *lit).collect();
+        let offers: Vec<Lit> = self.sees[&(read, atom)]
+            .iter()
+            .map(|(_, lit)| *lit)
+            .collect();
         let mut told = false;
         let mut tell = |encoder: &mut Self, reason: u32, unless: Lit| {
             if encoder.told.insert(Told::Need(read, atom, reason)) {
@@ -422,7 +439,8 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             clause.push(self.is_left_out(consumer.event));
             self.solver.add_clause(&clause);
             for (giver, lit) in &offers {
-                let is_for_all = matches!(giver, Giver::Event(event) if model.tokens.serves_all(*event));
+                let is_for_all =
+                    matches!(giver, Giver::Event(event) if model.tokens.serves_all(*event));
                 if is_for_all {
                     continue;
                 }

@@ -141,7 +141,7 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
             differs: vec![false; model.threads.count()],
             given: vec![Vec::new(); model.tokens.objects.len()],
             from_border: vec![0; model.tokens.objects.len()],
-            time: vec![NONE; model.len()],
+            time: vec![NONE; model.count()],
             now: 0,
         }
     }
@@ -154,15 +154,20 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
     fn is_allowed(&self, event: u32) -> bool {
         let hard = self.model.hard.edges_to(event);
         hard.iter().all(|(from, _)| self.is_done(*from))
-            && self.prefix.edges.get(&event).is_none_or(|before| {
-                before.iter().all(|from| self.is_done(*from))
-            })
+            && self
+                .prefix
+                .edges
+                .get(&event)
+                .is_none_or(|before| before.iter().all(|from| self.is_done(*from)))
     }
 
     /// Whether a read must see what it saw.
     fn is_needed(&self, read: u32) -> bool {
         let thread = self.model.thread(read);
-        let needing = self.prefix.question.needing(thread, self.prefix.executed[thread]);
+        let needing = self
+            .prefix
+            .question
+            .needing(thread, self.prefix.executed[thread]);
         self.model.index(read) < self.prefix.all_before[thread]
             || self.model.memory.needed[read as usize] < needing
     }
@@ -211,10 +216,13 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
         if let Some(end) = model.lives.end_at(event) {
             // Uses that are still to come: better later. It breaks no rule yet.
             let to_come = end.uses.iter().any(|(thread, uses)| {
-                let (done, executed) =
-                    (self.done[*thread as usize], self.prefix.executed[*thread as usize]);
+                let (done, executed) = (
+                    self.done[*thread as usize],
+                    self.prefix.executed[*thread as usize],
+                );
                 let next = uses.partition_point(|event| model.index(*event) < done);
-                uses.get(next).is_some_and(|event| model.index(*event) < executed)
+                uses.get(next)
+                    .is_some_and(|event| model.index(*event) < executed)
             });
             if to_come {
                 broken.push(Broken::Early(event));
@@ -230,7 +238,9 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
             NONE => 0,
             since => self.time[since as usize],
         };
-        let found = given.iter().position(|(_, time, is_used)| *time >= since && !is_used);
+        let found = given
+            .iter()
+            .position(|(_, time, is_used)| *time >= since && !is_used);
         let border = || {
             (self.from_border[consumer.object as usize] < object.at_border).then_some(usize::MAX)
         };
@@ -282,4 +292,3 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
         self.done[thread] += 1;
     }
 }
-

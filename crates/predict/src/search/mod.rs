@@ -72,7 +72,9 @@ impl Budget<'_> {
     /// Whether it is used up.
     pub fn is_over(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
@@ -111,12 +113,20 @@ pub fn search(question: &Question, must: &Saturation, budget: &Budget) -> Found 
         for broken in &found.broken {
             told |= encoder.tell(broken, &solved);
         }
-        let is_broken = found.broken.iter().any(|broken| !matches!(broken, Broken::Early(_)));
+        let is_broken = found
+            .broken
+            .iter()
+            .any(|broken| !matches!(broken, Broken::Early(_)));
         if is_whole && !is_broken {
             return Found::Schedule(found.order);
         }
         if !told || budget.is_over() {
-            debug_assert!(told || !is_whole, "nothing new: {:?} in {}", found.broken, model.len());
+            debug_assert!(
+                told || !is_whole,
+                "nothing new: {:?} in {}",
+                found.broken,
+                model.count()
+            );
             return Found::GaveUp;
         }
     }

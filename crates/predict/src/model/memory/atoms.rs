@@ -128,11 +128,15 @@ impl Atoms {
         let mut ends: Vec<u64> = Vec::new();
         while at < order.len() {
             // Extents that hang together.
-            let Extent { life, start, bytes, .. } = self.extents[order[at] as usize];
+            let Extent {
+                life, start, bytes, ..
+            } = self.extents[order[at] as usize];
             let (mut end, mut next) = (start + bytes, at + 1);
             ends.clear();
             ends.extend([start, end]);
-            while let Some(other) = order.get(next).map(|number| &self.extents[*number as usize])
+            while let Some(other) = order
+                .get(next)
+                .map(|number| &self.extents[*number as usize])
                 && other.life == life
                 && other.start < end
             {

@@ -124,7 +124,9 @@ impl Memory {
             if bytes > 8 {
                 continue;
             }
-            let value = (0..bytes).rev().try_fold(0, |value, at| Some(value << 8 | byte(addr + at)?));
+            let value = (0..bytes)
+                .rev()
+                .try_fold(0, |value, at| Some(value << 8 | byte(addr + at)?));
             self.initial[shared as usize] = value;
         }
     }
@@ -140,7 +142,11 @@ impl Memory {
         let op = step.event.op();
         let size = step.event.size();
         let slice = |value: u64| {
-            let mask = if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
+            let mask = if bytes >= 8 {
+                u64::MAX
+            } else {
+                (1 << (8 * bytes)) - 1
+            };
             (size <= 8 && offset < 8).then(|| value >> (8 * offset) & mask)
         };
         // Where a read's value is not known, it is that of the write that it saw.
@@ -162,7 +168,10 @@ impl Memory {
         }
         if op.writes() {
             let thread = thread as u32;
-            match self.writes[at].iter_mut().find(|(writer, _)| *writer == thread) {
+            match self.writes[at]
+                .iter_mut()
+                .find(|(writer, _)| *writer == thread)
+            {
                 Some((_, writes)) => writes.push(event),
                 None => self.writes[at].push((thread, vec![event])),
             }
@@ -262,10 +271,15 @@ impl Memory {
             NONE => Seen::Initial,
             write => Seen::Write(write),
         };
-        let initial = (part.seen != NONE && self.is_same(&part, Seen::Initial)).then_some(Seen::Initial);
-        let of_value = part.read.and_then(|value| self.of_value.get(&(part.atom, value)));
+        let initial =
+            (part.seen != NONE && self.is_same(&part, Seen::Initial)).then_some(Seen::Initial);
+        let of_value = part
+            .read
+            .and_then(|value| self.of_value.get(&(part.atom, value)));
         let others = of_value.into_iter().flatten().copied();
-        let others = others.filter(move |write| *write != part.seen).map(Seen::Write);
+        let others = others
+            .filter(move |write| *write != part.seen)
+            .map(Seen::Write);
         let observed = Some(observed).filter(|observed| self.is_same(&part, *observed));
         observed.into_iter().chain(initial).chain(others)
     }

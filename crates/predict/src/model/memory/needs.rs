@@ -40,7 +40,9 @@ pub fn of(window: &Window, threads: &Threads, atoms: &Atoms) -> Vec<u32> {
                 continue;
             }
             let first = own_reads.partition_point(|(read, _)| read < event);
-            let writes = own_reads[first..].iter().take_while(|(read, _)| read == event);
+            let writes = own_reads[first..]
+                .iter()
+                .take_while(|(read, _)| read == event);
             for (_, write) in writes {
                 let known = of_write.entry(*write).or_insert(NONE);
                 *known = (*known).min(*mine);
