@@ -109,6 +109,11 @@ fn wishes(model: &Model) -> Vec<Wish> {
             _ => continue,
         };
         let thread = model.thread(event);
+        // A request whose acquisition follows is asked about as that.
+        let is_last = model.index(event) as usize + 1 == model.threads.chains[thread].len();
+        if matches!(op, Op::Request | Op::ReadRequest) && !is_last {
+            continue;
+        }
         let open = model.locks.open(&model.threads, thread, model.index(event));
         let Some(lock) = model.locks.number_of(step.event.lock()) else {
             continue;

@@ -34,10 +34,6 @@ impl Reduced {
         for (position, step) in window.steps.iter().enumerate() {
             let is_kept = match step.event.op() {
                 Op::Enter | Op::Leave | Op::Branch | Op::Fence => false,
-                Op::Request | Op::ReadRequest => {
-                    let chain = &threads.chains[threads.of[position] as usize];
-                    threads.index[position] as usize + 1 == chain.len()
-                }
                 Op::Alloc | Op::Free => lives.is_shared(position),
                 op => !op.is_access() || atoms.is_shared(position),
             };

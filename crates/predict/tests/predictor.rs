@@ -4,7 +4,6 @@ mod oracle;
 
 use deadheat_predict::check::check;
 use deadheat_predict::{Answer, Asker, Budget, Cut, Goal, Model, Reduced, Window};
-use deadheat_trace::{Event, Op};
 use proptest::prelude::*;
 
 use oracle::random::{Rest, Shape, windows, windows_of_parts};
@@ -18,19 +17,7 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
     for cut in cuts {
         let expected = reachable(cut);
         let Some(inner) = reduced.cut(cut) else {
-            // A request whose acquisition follows: that is asked about instead.
-            let is_request = |event: &u32| {
-                matches!(
-                    window.steps[*event as usize].event.op(),
-                    Op::Request | Op::ReadRequest
-                )
-            };
-            let is_left_out = cut.next.iter().any(is_request);
-            assert!(
-                is_left_out || !expected,
-                "left out: {cut:?}\n{:#?}",
-                told(window)
-            );
+            assert!(!expected, "left out: {cut:?}\n{:#?}", told(window));
             continue;
         };
         match asker.ask(&inner, &Budget::default()) {
@@ -46,7 +33,7 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
             }
             (Answer::Impossible, stage) => {
                 assert!(
-                    !expected || is_mixed(window, cut),
+                    !expected || oracle::is_mixed(window, &cut.next),
                     "missed by {stage:?}: {cut:?}\n{:#?}",
                     told(window)
                 );
@@ -54,20 +41,6 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
             (Answer::Unknown, stage) => panic!("{stage:?} gave up on {cut:?}\n{:#?}", told(window)),
         }
     }
-}
-
-/// An atomic access that is next, to memory that others access in part: that it needs itself is
-/// passed on to earlier reads, as if it were executed. So a race may be missed.
-fn is_mixed(window: &Window, cut: &Cut) -> bool {
-    let events = || window.steps.iter().map(|step| &step.event);
-    let next = cut
-        .next
-        .iter()
-        .map(|next| &window.steps[*next as usize].event);
-    next.filter(|next| next.op().is_atomic()).any(|next| {
-        let same = |event: &Event| (event.addr(), event.size()) == (next.addr(), next.size());
-        events().any(|event| event.op().is_access() && event.overlaps(next) && !same(event))
-    })
 }
 
 fn told(window: &Window) -> Vec<String> {

@@ -39,8 +39,8 @@ struct State<'a, 'm, 'w> {
     open: Vec<Vec<u32>>,
     /// What each atom holds, and whether its writer wrote what it wrote.
     content: Vec<(Seen, bool)>,
-    /// Whether a read of the thread saw something else than it saw.
-    differs: Vec<bool>,
+    /// The place of the first read of each thread that saw something else than it saw.
+    differs: Vec<u32>,
     /// For each object the givers so far with their times, and whether each is used up.
     given: Vec<Vec<(u32, u32, bool)>>,
     from_border: Vec<u32>,
@@ -138,7 +138,7 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
             done: vec![0; model.threads.count()],
             open,
             content: vec![(Seen::Initial, true); model.memory.writes.len()],
-            differs: vec![false; model.threads.count()],
+            differs: vec![NONE; model.threads.count()],
             given: vec![Vec::new(); model.tokens.objects.len()],
             from_border: vec![0; model.tokens.objects.len()],
             time: vec![NONE; model.count()],
@@ -261,13 +261,13 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
         }
         let parts = model.memory.parts(event);
         if op.reads() && parts.iter().any(|part| !self.is_same(part)) {
-            self.differs[thread] = true;
+            self.differs[thread] = self.differs[thread].min(model.index(event));
         }
         if op.writes() && !parts.is_empty() {
             let strict = model.memory.strict(event).iter();
-            let is_true = !self.differs[thread]
+            let is_true = self.differs[thread] == NONE
                 && strict.clone().all(|(other, upto)| {
-                    self.done[*other as usize] >= *upto && !self.differs[*other as usize]
+                    self.done[*other as usize] >= *upto && self.differs[*other as usize] >= *upto
                 });
             for part in parts {
                 self.content[part.atom as usize] = (Seen::Write(event), is_true);

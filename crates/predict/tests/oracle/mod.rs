@@ -11,7 +11,7 @@ pub mod reachable;
 pub mod z3;
 
 use deadheat_predict::{NOBODY, Window};
-use deadheat_trace::{Op, Step, text};
+use deadheat_trace::{Event, Op, Step, text};
 
 /// What depends on what was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,4 +62,16 @@ pub fn candidates(window: &Window) -> Vec<[u32; 2]> {
         }
     }
     pairs
+}
+
+/// An atomic access that is next, to memory that others access in part: that it needs itself is
+/// passed on to earlier reads, as if it were executed. So the predictor may miss a race.
+pub fn is_mixed(window: &Window, next: &[u32]) -> bool {
+    let events = || window.steps.iter().map(|step| &step.event);
+    let next = next.iter().map(|next| &window.steps[*next as usize].event);
+    let mut atomic = next.filter(|next| next.op().is_atomic());
+    atomic.any(|next| {
+        let same = |event: &Event| (event.addr(), event.size()) == (next.addr(), next.size());
+        events().any(|event| event.op().is_access() && event.overlaps(next) && !same(event))
+    })
 }

@@ -1,0 +1,124 @@
+//! Whole traces: what is found window by window is what brute force finds, and larger windows lose nothing.
+
+mod oracle;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use deadheat_predict::{Border, Observer, Options, Prediction, Size, Source, Window, predict};
+use proptest::prelude::*;
+
+use oracle::random::{Rest, Shape, windows, windows_of_parts};
+use oracle::{Needed, is_mixed, reachable};
+
+struct Nobody(AtomicBool);
+
+impl Observer for Nobody {
+    fn progress(&self, _done: u64, _all: u64, _so_far: &Prediction) {}
+
+    fn stop(&self) -> &AtomicBool {
+        &self.0
+    }
+}
+
+fn run(window: &Window, size: Size, jobs: usize) -> Prediction {
+    let source = Source {
+        steps: &window.steps,
+        needed_by: &window.needed_by,
+        is_judged: &|_| true,
+    };
+    let options = Options {
+        size,
+        budget: Duration::from_secs(60),
+        growth: Duration::from_secs(60),
+        jobs,
+    };
+    let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
+    assert!(found.refused.is_empty(), "{:#?}", found.refused);
+    assert_eq!(found.statistics.unknown, 0);
+    found
+}
+
+fn races(prediction: &Prediction) -> BTreeSet<[u32; 2]> {
+    let pairs = prediction.races.iter().map(|proven| {
+        let mut pair = [proven.next[0].0 as u32, proven.next[1].0 as u32];
+        pair.sort_unstable();
+        pair
+    });
+    pairs.collect()
+}
+
+/// A trace begins with the window: nothing is known of what was before.
+fn from_the_start(mut window: Window) -> Window {
+    window.border = Border::default();
+    window
+}
+
+fn agrees(window: Window) {
+    let window = &from_the_start(window);
+    let found = run(window, Size::Auto, 1);
+    let expected: BTreeSet<[u32; 2]> = reachable::races(window)
+        .into_keys()
+        .filter(|pair| !is_mixed(window, pair))
+        .collect();
+    let found_races = races(&found);
+    // In these windows every event has a place of its own, so that every pair is one to report.
+    assert!(
+        found_races.is_superset(&expected),
+        "{found_races:?} {expected:?}\n{window:#?}"
+    );
+    let deadlocks = reachable::deadlocks(window);
+    for proven in &found.deadlocks {
+        let mut next: Vec<u32> = proven.next.iter().map(|at| at.0 as u32).collect();
+        next.sort_unstable();
+        assert!(deadlocks.contains_key(&next), "{next:?}\n{window:#?}");
+    }
+    assert_eq!(
+        found.deadlocks.is_empty(),
+        deadlocks.is_empty(),
+        "{deadlocks:?}\n{window:#?}"
+    );
+}
+
+/// Nothing that began before the window, and no gaps.
+const FROM_THE_START: Rest = Rest {
+    border: false,
+    gaps: false,
+    ..Shape::EVERYTHING.rest
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_is_found_and_nothing_else(window in windows_of_parts(
+        Shape { rest: FROM_THE_START, ..Shape::EVERYTHING },
+        Needed::ByBranch,
+    )) {
+        agrees(window);
+    }
+
+    #[test]
+    fn deadlocks_are_found(window in windows(
+        Shape { rest: Rest { border: false, ..Shape::LOCKS.rest }, ..Shape::LOCKS },
+        Needed::ByBranch,
+    )) {
+        agrees(window);
+    }
+
+    /// Windows that cut a trace find a part of what it proves, whatever is carried over their borders;
+    /// and it does not matter how many are looked at at once.
+    #[test]
+    fn larger_windows_lose_nothing(window in windows_of_parts(
+        Shape { steps: 40, rest: FROM_THE_START, ..Shape::EVERYTHING },
+        Needed::ByBranch,
+    )) {
+        let window = from_the_start(window);
+        let whole = races(&run(&window, Size::Auto, 1));
+        for size in [4, 10, 20] {
+            let small = races(&run(&window, Size::Events(size), 2));
+            prop_assert!(small.is_subset(&whole), "{size}: {small:?} {whole:?}\n{window:#?}");
+        }
+    }
+}
