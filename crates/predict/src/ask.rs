@@ -5,6 +5,7 @@ use crate::model::Model;
 use crate::question::Question;
 use crate::saturate::{Saturated, Saturation};
 use crate::search::{self, Budget, Found};
+use crate::tidy::tidy;
 use crate::{Cut, Schedule};
 
 /// Which stage settled a question.
@@ -70,6 +71,15 @@ impl<'m, 'w> Asker<'m, 'w> {
 
     /// Can this cut be reached? With the stage that settled it.
     pub fn ask(&mut self, cut: &Cut, budget: &Budget) -> (Answer, Stage) {
+        match self.settle(cut, budget) {
+            (Answer::Reached(schedule), stage) => {
+                (Answer::Reached(tidy(self.model, &schedule)), stage)
+            }
+            other => other,
+        }
+    }
+
+    fn settle(&mut self, cut: &Cut, budget: &Budget) -> (Answer, Stage) {
         let model = self.model;
         let Some(question) = Question::new(model, cut) else {
             return (Answer::Impossible, Stage::Quick);

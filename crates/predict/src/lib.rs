@@ -59,6 +59,7 @@ mod reduce;
 mod run;
 mod saturate;
 mod search;
+mod tidy;
 mod window;
 
 pub use ask::{Answer, Asker, Stage};

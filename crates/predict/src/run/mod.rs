@@ -183,8 +183,7 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
             }
             work();
         });
-        // A larger window can only help with what is not settled.
-        if lock(&shared.open).is_empty() || shared.is_stopped() {
+        if shared.is_stopped() {
             break;
         }
         if round == 0 {
