@@ -46,7 +46,7 @@ fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
             }
             (Answer::Impossible, stage) => {
                 assert!(
-                    !expected || is_mixed(window, cut),
+                    !expected || is_mixed(window, cut) || is_elsewhere(window, cut),
                     "missed by {stage:?}: {cut:?}\n{:#?}",
                     told(window)
                 );
@@ -68,6 +68,12 @@ fn is_mixed(window: &Window, cut: &Cut) -> bool {
         let same = |event: &Event| (event.addr(), event.size()) == (next.addr(), next.size());
         events().any(|event| event.op().is_access() && event.overlaps(next) && !same(event))
     })
+}
+
+/// A refused attempt could have failed for another reason than it did, and must for this cut: the predictor does not look for
+/// such reasons. So a race may be missed, but none that needs no other reason.
+fn is_elsewhere(window: &Window, cut: &Cut) -> bool {
+    !reachable::is_reached_with_pins(window, cut)
 }
 
 fn told(window: &Window) -> Vec<String> {
@@ -127,6 +133,12 @@ proptest! {
 
     #[test]
     fn races_with_all_kinds_of_locks(window in windows(Shape::LOCKS, Needed::ByBranch)) {
+        races(&window);
+        deadlocks(&window);
+    }
+
+    #[test]
+    fn races_with_refused_attempts(window in windows(Shape::REFUSED, Needed::ByBranch)) {
         races(&window);
         deadlocks(&window);
     }

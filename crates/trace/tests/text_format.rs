@@ -35,6 +35,8 @@ T0|rdlock(m)|9
 T0|rdunlock(m)|9
 T0|req(m)|9
 T0|rdreq(m)|9
+T0|refused(m)|9
+T0|rdrefused(m)|9
 T0|wait(c)|10
 T0|wake(c)|10
 T0|timeout(c)|10
@@ -46,6 +48,7 @@ T0|bexit(b)|11
 T0|init(sem:s=0)|12
 T0|post(s)|12
 T0|take(s)|12
+T0|takerefused(s)|12
 T0|send(h)|13
 T0|recv(h)|13
 T0|fwait(f)|14
