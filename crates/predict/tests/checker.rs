@@ -156,7 +156,8 @@ fn semaphores() {
 
 #[test]
 fn refused_attempts_at_locks() {
-    let trace = "T0|acq(m)|1\nT1|refused(m)|2\nT0|rel(m)|3\nT2|acq(m)|4\nT2|refused(m)|5\nT2|rel(m)|6\n";
+    let trace =
+        "T0|acq(m)|1\nT1|refused(m)|2\nT0|rel(m)|3\nT2|acq(m)|4\nT2|refused(m)|5\nT2|rel(m)|6\n";
     let free = Some(Broken::NotRefused(LockId(0)));
     assert_eq!(of(trace, &[2]), free);
     assert_eq!(of(trace, &[1, 2]), None);

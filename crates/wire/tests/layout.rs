@@ -23,7 +23,7 @@ fn the_file_header() {
             "000000000000002a",
             "0000000000000000",
             "0000000000000000",
-            "04d94bff5dcc7f3e",
+            "cb2dae32d923a3a1",
         ]
     );
     assert_eq!(VERSION, 2);

@@ -15,7 +15,7 @@ mod tokens;
 
 pub use hard::HardOrder;
 pub use lives::{End, Lives};
-pub use locks::Locks;
+pub use locks::{Locks, Section};
 pub use memory::{Atoms, Memory, Part, Seen, needs};
 pub use refusals::Refusals;
 pub use threads::Threads;

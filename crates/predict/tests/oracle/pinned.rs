@@ -57,9 +57,8 @@ fn semaphore(window: &Window, at: u32) -> Pin {
     let target = window.steps[at as usize].event.target();
     let same = |op: Op| {
         let all = window.steps.iter().zip(0..);
-        let same = all.filter(move |(step, _)| {
-            step.event.op() == op && step.event.target() == target
-        });
+        let same =
+            all.filter(move |(step, _)| step.event.op() == op && step.event.target() == target);
         same.map(|(_, position)| position)
     };
     Pin {
@@ -75,7 +74,10 @@ fn lock(window: &Window, at: u32, wanted: Hold) -> Pin {
         .into_iter()
         .filter(|holder| wanted == Hold::Write || holder.hold == Hold::Write);
     let mut blocking: Vec<Holder> = blocking.collect();
-    if blocking.iter().any(|holder| holder.thread == event.thread()) {
+    if blocking
+        .iter()
+        .any(|holder| holder.thread == event.thread())
+    {
         return Pin::default();
     }
     // Who holds it longest: into the future, then into the past.
