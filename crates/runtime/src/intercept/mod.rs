@@ -120,7 +120,7 @@ impl Taking {
 
 /// Records that something was tried for and not got, for the reason that others have it: what the
 /// thread does next depends on that. `op` is what it would have been. Live detection has no use for it.
-fn refused(op: Op, object: usize, pc: usize, error: c_int) {
+pub fn refused(op: Op, object: usize, pc: usize, error: c_int) {
     if !matches!(error, libc::EBUSY | libc::ETIMEDOUT | libc::EAGAIN) || mode() == Mode::Watch {
         return;
     }
