@@ -71,6 +71,20 @@ T0|w(x=2)|11
     // The attempt may have to be made for what comes after it, not for what comes before it.
     assert_eq!(races(trace, [6, 8]), [true; 2]);
     assert_eq!(races(trace, [2, 11]), [true; 2]);
+    // The other thread's section must be over before, and with it what made the attempt fail.
+    let inside = "\
+T0|acq(m)|1
+T1|acq(n)|2
+T1|refused(m)|3
+T1|w(x=1)|4
+T1|rel(n)|5
+T0|rel(m)|6
+T0|acq(n)|7
+T0|rel(n)|8
+T0|w(x=2)|9
+";
+    assert_eq!(races(inside, [4, 9]), [false; 2]);
+    assert_eq!(races(&without(inside, "refused(m)"), [4, 9]), [true; 2]);
     // The second time it is taken it is never given back, so what comes behind the attempt can wait.
     let again =
         "T0|acq(m)|1\nT1|refused(m)|2\nT1|w(x=1)|3\nT0|rel(m)|4\nT0|w(x=2)|5\nT0|acq(m)|6\n";
