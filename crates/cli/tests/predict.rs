@@ -253,3 +253,37 @@ fn a_block_of_any_size_is_only_a_block() {
         "{told}"
     );
 }
+
+/// A failed trylock tells something; whoever leaves it out of the trace proves a race that is none.
+#[test]
+fn a_failed_trylock_is_part_of_the_proof() {
+    let here = Sandbox::new();
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../programs/zoo/c/trylock_path_good.c"
+    );
+    succeed(&mut here.deadheat(["cc", "-g", "-O1", "-pthread", path, "-o", "prog"]));
+    let races = |trace: &str| {
+        let report = found(&here, &["predict", trace, "--method", "maximal"]);
+        report["findings"].as_array().unwrap().len()
+    };
+    let mut refused = 0;
+    for seed in 0..20 {
+        let seed = seed.to_string();
+        let record = ["record", "--serial", "--seed", &seed, "-o", "run.dht"];
+        succeed(here.deadheat(record).args(["--", "./prog"]));
+        assert_eq!(races("run.dht"), 0, "seed {seed}");
+        let text = printed(&mut here.deadheat(["trace", "convert", "run.dht", "--to", "text"]));
+        if text.contains("|refused(") {
+            refused += 1;
+            here.file("whole.txt", &text);
+            assert_eq!(races("whole.txt"), 0, "seed {seed}");
+            let lines = text.lines().filter(|line| !line.contains("|refused("));
+            let lines: Vec<&str> = lines.collect();
+            here.file("without.txt", &(lines.join("\n") + "\n"));
+            assert_eq!(races("without.txt"), 1, "seed {seed}");
+        }
+        std::fs::remove_file(here.path().join("run.dht")).unwrap();
+    }
+    assert!(refused > 0);
+}

@@ -29,6 +29,8 @@ int main(void) {
     __tsan_mutex_create(&lock, 0);
     __tsan_mutex_pre_lock(&lock, 0);
     __tsan_mutex_post_lock(&lock, 0, 0);
+    __tsan_mutex_pre_lock(&lock, 1 << 4);
+    __tsan_mutex_post_lock(&lock, 1 << 5, 0);
     __tsan_mutex_pre_unlock(&lock, 0);
     __tsan_mutex_post_unlock(&lock, 0);
     __tsan_mutex_destroy(&lock, 0);
@@ -48,10 +50,13 @@ int main(void) {
         succeed(&mut run(&here, mode, &format!("mode={mode}")));
         let mut operations = operations(&here.path().join(mode));
         operations.retain(|op| ![Op::Begin, Op::Enter, Op::Leave, Op::Alloc, Op::End].contains(op));
-        use Op::{Acquire, Destroy, Init, ReadAcquire, ReadRelease, Receive, Release, Send};
+        use Op::{
+            Acquire, Destroy, Init, ReadAcquire, ReadRelease, Receive, Refused, Release, Send,
+        };
         let expected = [
             Init,
             Acquire,
+            Refused,
             Release,
             Destroy,
             Send,
@@ -301,5 +306,61 @@ int main(void) { int *p = malloc(4); *p = 5; free(p); return calls > 0 ? 0 : 1; 
     for mode in ["parallel", "serial"] {
         succeed(&mut run(&here, mode, &format!("mode={mode}")));
         operations(&here.path().join(mode));
+    }
+}
+
+#[test]
+fn attempts_in_vain_are_events() {
+    const REFUSED: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <threads.h>
+#include <time.h>
+int main(void) {
+    struct timespec past = {0};
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    int refused = pthread_mutex_trylock(&mutex) != 0;
+    refused += pthread_mutex_timedlock(&mutex, &past) != 0;
+    refused += pthread_mutex_unlock(&mutex) != 0;
+    pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
+    pthread_rwlock_rdlock(&shared);
+    refused += pthread_rwlock_trywrlock(&shared) != 0;
+    pthread_rwlock_unlock(&shared);
+    pthread_rwlock_wrlock(&shared);
+    refused += pthread_rwlock_tryrdlock(&shared) != 0;
+    pthread_rwlock_unlock(&shared);
+    pthread_spinlock_t spin;
+    pthread_spin_init(&spin, 0);
+    pthread_spin_lock(&spin);
+    refused += pthread_spin_trylock(&spin) != 0;
+    mtx_t plain;
+    mtx_init(&plain, mtx_plain);
+    mtx_lock(&plain);
+    refused += mtx_trylock(&plain) != thrd_success;
+    sem_t semaphore;
+    sem_init(&semaphore, 0, 0);
+    refused += sem_trywait(&semaphore) != 0;
+    refused += sem_timedwait(&semaphore, &past) != 0;
+    return refused == 8 ? 0 : refused + 1;
+}
+"#;
+    let here = build(REFUSED, "gcc", &[]);
+    for mode in ["parallel", "serial"] {
+        succeed(&mut run(&here, mode, &format!("mode={mode}")));
+        let mut operations = operations(&here.path().join(mode));
+        use Op::{ReadRefused, Refused, TakeRefused};
+        operations.retain(|op| [Refused, ReadRefused, TakeRefused].contains(op));
+        let expected = [
+            Refused,
+            Refused,
+            Refused,
+            ReadRefused,
+            Refused,
+            Refused,
+            TakeRefused,
+            TakeRefused,
+        ];
+        assert_eq!(operations, expected, "{mode}");
     }
 }

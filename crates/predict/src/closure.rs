@@ -5,7 +5,7 @@
 //! If all that leaves the cut's events alone, the window's order without all the rest is a schedule. Linear in the
 //! events that are taken in; answers "yes" only.
 
-use crate::model::{Model, NONE, Seen, Tokens};
+use crate::model::{Model, NONE, Section, Seen, Tokens};
 use crate::question::Question;
 
 /// The memory of the stage, used for one question after the other.
@@ -86,11 +86,8 @@ impl Closure {
             if section.acquire != NONE {
                 break;
             }
-            // Several readers: one that never leaves is the worst.
-            let known = &mut self.latest[section.lock as usize];
-            if *known == NONE || section.release == NONE {
-                *known = number as u32;
-            }
+            // Of several readers any: they are looked at together.
+            self.latest[section.lock as usize] = number as u32;
         }
         self.waiting.clear();
         self.is_waiting.fill(false);
@@ -200,10 +197,22 @@ impl Closure {
         };
         self.latest[section.lock as usize] = later;
         // Readers may overlap, and then stay: all are asked to be over, which takes in more than need be.
-        if earlier.release == NONE {
+        if earlier.acquire != NONE {
+            return self.take_release(model, earlier);
+        }
+        let all = model.locks.of_lock[section.lock as usize].iter();
+        let firsts = all.map(|(_, sections)| model.locks.sections[sections[0] as usize]);
+        for at_border in firsts.filter(|section| section.acquire == NONE) {
+            self.take_release(model, at_border)?;
+        }
+        Some(())
+    }
+
+    fn take_release(&mut self, model: &Model, section: Section) -> Option<()> {
+        if section.release == NONE {
             return None;
         }
-        self.take_event(model, earlier.release);
+        self.take_event(model, section.release);
         Some(())
     }
 

@@ -18,6 +18,7 @@
 //! | locks | an `Acquire` finds the lock free (or the thread's own), a `ReadAcquire` finds it not held for writing by another; releases are the holder's. Re-entrant locks count. Nothing excuses an owner that has ended |
 //! | conditions | a `Wake` comes after a `Notify` that no other `Wake` used, or after a `NotifyAll`, of its condition, that came after its own `Wait`: the `Notify` must have come after it too. (If its `Wait` lies before the window and the window has no notification before it, it is free) |
 //! | semaphores | a `Take` needs a `Post` before it that no other used, or one of what the semaphore held at the border: as little as the observed order needs, whatever an `Init` says |
+//! | attempts | a `Refused` finds the lock held, by anybody; a `ReadRefused` finds it held for writing; a `TakeRefused` finds a semaphore that holds nothing, and did when it was observed (else nobody knows what it held). The predictor asks for more: see `model::refusals` |
 //! | barriers | a `BarrierExit` comes after all `BarrierEnter`s of its round; a `BarrierEnter` after all those of the rounds before. Rounds are those observed: one is over when the first that entered in it leaves. Where they cannot be known (somebody leaves who entered before the window; the window has the barrier's count and a round another), an exit comes after all entries observed before it, an entry after all observed before the last exit before it |
 //! | channels | a `Receive` comes after all `Send`s to its object that were observed before it |
 //! | futexes | a `FutexWoken` comes after some `FutexWake` between its `FutexWait` and it, if one was observed there |
@@ -43,7 +44,7 @@
 //! Atomic accesses are single events; their reads are needed by themselves, as whether a
 //! compare-and-swap writes depends on what it sees. Next in a race they need not see what they saw: an atomic
 //! access reads in any case, and whether it writes too matters only for an `AtomicRmw` against a read, which therefore must.
-//! A lock that was only tried for is no request that waits. Fences order nothing here: the model is sequential
+//! A lock that was only tried for is no request that waits, and neither is one of which the time was up. Fences order nothing here: the model is sequential
 //! consistency, and what races in it races in C, C++ and Rust.
 
 mod ask;

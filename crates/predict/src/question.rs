@@ -94,7 +94,10 @@ fn stuck_at(model: &Model, thread: usize) -> u32 {
         .consumers
         .iter()
         .filter(|consumer| consumer.observed == NONE && model.thread(consumer.event) == thread);
-    let stuck = stuck.map(|consumer| model.index(consumer.event)).min();
+    let refused = model.refusals.unexplained.iter().copied();
+    let refused = refused.filter(|attempt| model.thread(*attempt) == thread);
+    let stuck = stuck.map(|consumer| consumer.event).chain(refused);
+    let stuck = stuck.map(|event| model.index(event)).min();
     // What comes behind a gap depended on all that came before it, which cannot be told from what is here.
     let chain = &model.threads.chains[thread];
     let gap = model.hard.first_gap();

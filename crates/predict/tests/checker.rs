@@ -155,6 +155,35 @@ fn semaphores() {
 }
 
 #[test]
+fn refused_attempts_at_locks() {
+    let trace =
+        "T0|acq(m)|1\nT1|refused(m)|2\nT0|rel(m)|3\nT2|acq(m)|4\nT2|refused(m)|5\nT2|rel(m)|6\n";
+    let free = Some(Broken::NotRefused(LockId(0)));
+    assert_eq!(of(trace, &[2]), free);
+    assert_eq!(of(trace, &[1, 2]), None);
+    assert_eq!(of(trace, &[1, 3, 2]), free);
+    assert_eq!(of(trace, &[4, 2]), None, "anybody will do");
+    assert_eq!(of(trace, &[4, 5]), None, "even the thread itself");
+    let readers = "T0|rdlock(m)|1\nT1|refused(m)|2\nT0|rdunlock(m)|3\nT2|acq(m)|4\nT1|rdrefused(m)|5\nT2|rel(m)|6\n";
+    assert_eq!(of(readers, &[2]), free);
+    assert_eq!(of(readers, &[1, 2, 5]), free, "readers let readers in");
+    assert_eq!(of(readers, &[1, 2, 3, 4, 5]), None);
+}
+
+#[test]
+fn refused_attempts_at_semaphores() {
+    let trace = "T0|take(s)|1\nT1|takerefused(s)|2\nT0|post(s)|3\n";
+    let some = Some(Broken::SomethingPosted(SyncId(0)));
+    assert_eq!(of(trace, &[2]), some);
+    assert_eq!(of(trace, &[1, 2]), None);
+    assert_eq!(of(trace, &[1, 3, 2]), some);
+    // Whoever took what was posted before the attempt was not seen.
+    let unknown = "T0|post(s)|1\nT1|takerefused(s)|2\n";
+    assert_eq!(of(unknown, &[2]), some);
+    assert_eq!(of(unknown, &[1, 2]), some);
+}
+
+#[test]
 fn barriers() {
     let trace = "\
 T0|benter(b)|1
@@ -375,6 +404,21 @@ fn races_are_two_conflicting_accesses() {
     );
     assert_eq!(race(trace, &[], &[1]), Err(Violation::Size(1)));
     assert_eq!(race(trace, &[], &[1, 2, 5]), Err(Violation::Size(3)));
+}
+
+#[test]
+fn a_request_that_gives_up_is_no_deadlock() {
+    let trace = "\
+T0|acq(m)|1
+T1|acq(n)|2
+T1|req(m)|3
+T1|refused(m)|4
+T1|rel(n)|5
+T0|acq(n)|6
+";
+    let window = window(trace, Needed::ByBranch);
+    let next = reached(&window, Goal::Deadlock, &[1, 2], &[3, 6]);
+    assert_eq!(next, Err(Violation::NoRequest(2)));
 }
 
 #[test]

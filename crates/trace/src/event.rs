@@ -154,6 +154,8 @@ impl Event {
                 | Op::ReadRelease
                 | Op::Request
                 | Op::ReadRequest
+                | Op::Refused
+                | Op::ReadRefused
         )
     }
 

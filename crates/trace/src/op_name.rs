@@ -44,5 +44,8 @@ pub(crate) const fn op_name(op: Op) -> &'static str {
         Op::Branch => "branch",
         Op::ExternalWrite => "external_write",
         Op::Lost => "lost",
+        Op::Refused => "refused",
+        Op::ReadRefused => "read_refused",
+        Op::TakeRefused => "take_refused",
     }
 }

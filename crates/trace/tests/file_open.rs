@@ -53,11 +53,13 @@ fn other_versions() {
     };
     insta::assert_snapshot!(
         refused(&with_version(VERSION + 1)),
-        @"trace.dht: format version 2, this deadheat reads up to 1; use a newer deadheat"
+        @"trace.dht: format version 3, this deadheat reads up to 2; use a newer deadheat"
     );
     assert!(refused(&with_version(0)).contains("damaged"));
-    let (_folder, path) = on_disk(&with_version(VERSION));
-    assert!(TraceFile::open(path).is_ok());
+    for version in 1..=VERSION {
+        let (_folder, path) = on_disk(&with_version(version));
+        assert!(TraceFile::open(path).is_ok());
+    }
 }
 
 #[test]

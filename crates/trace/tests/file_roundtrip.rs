@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 /// Operations that a record with a sequence number may have, besides atomic ones.
-const SYNCS: [Op; 28] = [
+const SYNCS: [Op; 31] = [
     Op::Acquire,
     Op::Release,
     Op::ReadAcquire,
@@ -42,6 +42,9 @@ const SYNCS: [Op; 28] = [
     Op::Destroy,
     Op::Alloc,
     Op::Free,
+    Op::Refused,
+    Op::ReadRefused,
+    Op::TakeRefused,
 ];
 const ATOMICS: [Op; 3] = [Op::AtomicRead, Op::AtomicWrite, Op::AtomicRmw];
 /// Far from low addresses, further than half a pair can reach.

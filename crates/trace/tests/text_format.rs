@@ -35,6 +35,8 @@ T0|rdlock(m)|9
 T0|rdunlock(m)|9
 T0|req(m)|9
 T0|rdreq(m)|9
+T0|refused(m)|9
+T0|rdrefused(m)|9
 T0|wait(c)|10
 T0|wake(c)|10
 T0|timeout(c)|10
@@ -46,6 +48,7 @@ T0|bexit(b)|11
 T0|init(sem:s=0)|12
 T0|post(s)|12
 T0|take(s)|12
+T0|takerefused(s)|12
 T0|send(h)|13
 T0|recv(h)|13
 T0|fwait(f)|14
@@ -141,7 +144,7 @@ fn everything_as_std() {
         counts.collect::<Vec<_>>().join(", ")
     };
     insta::assert_snapshot!(counts(&written.translated), @"AtomicRead 1, AtomicWrite 1, AtomicRmw 4, ReadAcquire 1, ReadRelease 1, BarrierEnter 1, BarrierExit 1, Post 1, Take 1, Send 1, Receive 1");
-    insta::assert_snapshot!(counts(&written.dropped), @"Fence 1, Request 1, ReadRequest 1, Wait 1, Wake 1, Timeout 1, Notify 1, NotifyAll 1, FutexWait 1, FutexWoken 1, FutexWake 1, Init 3, Destroy 1, Alloc 2, Free 2, Enter 1, Leave 1, Branch 1, ExternalWrite 1, Lost 2");
+    insta::assert_snapshot!(counts(&written.dropped), @"Fence 1, Request 1, ReadRequest 1, Wait 1, Wake 1, Timeout 1, Notify 1, NotifyAll 1, FutexWait 1, FutexWoken 1, FutexWake 1, Init 3, Destroy 1, Alloc 2, Free 2, Enter 1, Leave 1, Branch 1, ExternalWrite 1, Lost 2, Refused 1, ReadRefused 1, TakeRefused 1");
     insta::assert_snapshot!(format!("{:?}", written.locations), @r#"[(1, "main.c:1"), (2, "main.c:2"), (3, "work.c:1"), (4, "main.c:3:7"), (5, "-"), (6, "prog+0x1a2b"), (10, "work.c:9"), (14, "main.c:20"), (15, "main.c:21")]"#);
 }
 

@@ -42,6 +42,8 @@ fn locks_have_one_owner() {
     fine("T0|acq(m)|1\nT0|init(lock:m)|2\nT1|acq(m)|3\n");
     // Requests take nothing.
     fine("T0|acq(m)|1\nT1|req(m)|2\nT2|rdreq(m)|2\nT0|rel(m)|3\nT1|acq(m)|4\n");
+    // Nor do attempts that were refused, perhaps because of somebody whom nobody saw.
+    fine("T0|acq(m)|1\nT1|refused(m)|2\nT2|rdrefused(m)|2\nT0|rel(m)|3\nT1|refused(m)|4\n");
 }
 
 #[test]

@@ -32,8 +32,9 @@ pub use checksum::checksum;
 pub use live::{LIVE_BUFFER, LIVE_MAGIC, LiveHeader, SLOT_BYTES};
 pub use op::{Op, Order, TRIED};
 
-/// The format's version: a reader refuses a file with a larger one.
-pub const VERSION: u32 = 1;
+/// The format's version: a reader refuses a file with a larger one. The second one has the operations
+/// of attempts that were refused.
+pub const VERSION: u32 = 2;
 
 /// The first eight bytes of every recording.
 pub const FILE_MAGIC: [u8; 8] = *b"DEADHEAT";

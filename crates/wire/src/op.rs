@@ -85,6 +85,12 @@ pub enum Op {
     ExternalWrite = 38,
     /// Events are missing here.
     Lost = 39,
+    /// A lock was tried for and not got, at once or before the time was up: somebody had it.
+    Refused = 40,
+    /// The same for a read-write lock that was wanted for reading.
+    ReadRefused = 41,
+    /// A semaphore was tried for and not got: it was at zero.
+    TakeRefused = 42,
 }
 
 /// The number that an acquisition carries if the lock was only tried for: had it been taken, the
@@ -93,7 +99,7 @@ pub const TRIED: u64 = 1;
 
 impl Op {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Op; 39] = [
+    pub const ALL: [Op; 42] = [
         Op::Read,
         Op::Write,
         Op::AtomicRead,
@@ -133,6 +139,9 @@ impl Op {
         Op::Branch,
         Op::ExternalWrite,
         Op::Lost,
+        Op::Refused,
+        Op::ReadRefused,
+        Op::TakeRefused,
     ];
 
     /// The operation with this number.

@@ -18,15 +18,15 @@ fn the_file_header() {
     assert_eq!(
         lines(&words[1..]),
         [
-            "0000000100000001",
+            "0000000100000002",
             "1122334455667788",
             "000000000000002a",
             "0000000000000000",
             "0000000000000000",
-            "04d94bff5dcc7f3e",
+            "cb2dae32d923a3a1",
         ]
     );
-    assert_eq!(VERSION, 1);
+    assert_eq!(VERSION, 2);
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn the_numbers_of_operations() {
     let expected = "Read Write AtomicRead AtomicWrite AtomicRmw Fence Acquire Release ReadAcquire \
         ReadRelease Request ReadRequest Fork Begin End Join Wait Wake Timeout Notify NotifyAll \
         BarrierEnter BarrierExit Post Take Send Receive FutexWait FutexWoken FutexWake Init Destroy \
-        Alloc Free Enter Leave Branch ExternalWrite Lost";
+        Alloc Free Enter Leave Branch ExternalWrite Lost Refused ReadRefused TakeRefused";
     assert_eq!(names.join(" "), expected);
-    assert_eq!((Op::Read as u8, Op::Lost as u8), (1, 39));
+    assert_eq!((Op::Read as u8, Op::TakeRefused as u8), (1, 42));
 }
 
 #[test]

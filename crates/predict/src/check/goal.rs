@@ -93,6 +93,23 @@ impl Simulation<'_> {
         Ok(())
     }
 
+    /// Whether a thread that waits at this position stops because its time is up.
+    fn gives_up(&self, event: u32) -> bool {
+        let own = &self.observed.threads.positions[self.thread(event) as usize];
+        let behind = own.partition_point(|&at| at <= event);
+        let steps = &self.observed.window.steps;
+        let asks = steps[event as usize].event;
+        own.get(behind).is_some_and(|&next| {
+            let next = steps[next as usize].event;
+            let ops = (asks.op(), next.op());
+            let is_end = matches!(
+                ops,
+                (Op::Request, Op::Refused) | (Op::ReadRequest, Op::ReadRefused)
+            );
+            is_end && asks.lock() == next.lock()
+        })
+    }
+
     fn deadlock(&self, next: &[u32]) -> Result<(), Violation> {
         let steps = &self.observed.window.steps;
         let in_cut = |thread| {
@@ -106,7 +123,7 @@ impl Simulation<'_> {
                 Op::ReadAcquire | Op::ReadRequest => Hold::Read,
                 _ => return Err(Violation::NoRequest(event)),
             };
-            if step.was_tried() {
+            if step.was_tried() || self.gives_up(event) {
                 return Err(Violation::NoRequest(event));
             }
             let object = self.observed.objects.of[event as usize];

@@ -85,6 +85,8 @@ fn is_of_object(op: Op) -> bool {
             | ReadRelease
             | Request
             | ReadRequest
+            | Refused
+            | ReadRefused
             | Wait
             | Wake
             | Timeout
@@ -94,6 +96,7 @@ fn is_of_object(op: Op) -> bool {
             | BarrierExit
             | Post
             | Take
+            | TakeRefused
             | Send
             | Receive
             | FutexWait

@@ -44,6 +44,14 @@ impl Locks {
                 None => Ok(()),
             };
         }
+        if let Some(wanted) = refused_by(event.op()) {
+            // Who has it may be the thread itself.
+            let mut holders = self.0[object as usize].iter();
+            let blocks = |hold| wanted == Hold::Write || hold == Hold::Write;
+            if !holders.any(|&(_, hold, _)| blocks(hold)) {
+                return Err(Broken::NotRefused(lock));
+            }
+        }
         if let Some(given) = given_by(event.op()) {
             let mut holders = self.0[object as usize].iter();
             if !holders.any(|&(holder, hold, _)| (holder, hold) == (thread, given)) {
@@ -78,6 +86,15 @@ fn taken_by(op: Op) -> Option<Hold> {
     match op {
         Op::Acquire => Some(Hold::Write),
         Op::ReadAcquire => Some(Hold::Read),
+        _ => None,
+    }
+}
+
+/// How a lock was wanted that an operation did not get.
+fn refused_by(op: Op) -> Option<Hold> {
+    match op {
+        Op::Refused => Some(Hold::Write),
+        Op::ReadRefused => Some(Hold::Read),
         _ => None,
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Needs {
     given: Vec<Vec<u32>>,
     /// By object: what a semaphore held at the border.
     posted: Vec<u32>,
+    /// Attempts at a semaphore that held nothing, if it held so much at the border.
+    refused: FxHashMap<u32, u32>,
 }
 
 /// What one event waits for.
@@ -100,6 +102,12 @@ impl Needs {
                 Some(level) if *level > 0 => *level -= 1,
                 _ => self.posted[object as usize] += 1,
             },
+            Op::TakeRefused => {
+                let level = reading.level.get(&object);
+                if level.is_none_or(|&level| level == 0) {
+                    self.refused.insert(position, self.posted[object as usize]);
+                }
+            }
             Op::BarrierEnter | Op::Send => given.push(position),
             Op::Receive => {
                 let need = Need::Given(given.len() as u32);
@@ -159,6 +167,15 @@ impl Tokens {
             return match token.posted {
                 0 => Err(Broken::NothingPosted(event.sync())),
                 _ => Ok(()),
+            };
+        }
+        if event.op() == Op::TakeRefused {
+            // Somebody may have posted whom nobody saw.
+            let at_border = observed.needs.posted[object as usize];
+            let was_empty = observed.needs.refused.get(&position) == Some(&at_border);
+            return match (token.posted, was_empty) {
+                (0, true) => Ok(()),
+                _ => Err(Broken::SomethingPosted(event.sync())),
             };
         }
         match observed.needs.waits.get(&position) {

@@ -82,12 +82,18 @@ pub enum Broken {
     /// Locks: released by a thread that does not hold it (in this way).
     #[error("{0} is not held by the thread that releases it")]
     NotHeld(LockId),
+    /// Attempts: nobody holds it so that the attempt would be refused.
+    #[error("nobody holds {0}, so the attempt would not be refused")]
+    NotRefused(LockId),
     /// Conditions: nothing wakes it.
     #[error("no notification of {0} that it can use came after its wait")]
     NotNotified(SyncId),
     /// Semaphores: nothing to take.
     #[error("nothing is left of {0}")]
     NothingPosted(SyncId),
+    /// Attempts: the semaphore is not known to be at zero.
+    #[error("{0} is not known to be at zero, so the attempt might not be refused")]
+    SomethingPosted(SyncId),
     /// Barriers: a thread that belongs to its round, or to one before, has not entered.
     #[error("event {0} has to enter the barrier first")]
     NotEntered(u32),

@@ -1,5 +1,5 @@
 //! What is before what in every schedule: program order, threads, barriers, channels, beginnings of
-//! lives.
+//! lives, what refused attempts came after.
 //!
 //! All of it was so in the window's own order, so edges point forward and one pass makes the
 //! clocks. An event's clock says how many events of each thread are before it; it differs from that of
@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::barriers;
 use super::lives::Lives;
+use super::refusals::Refusals;
 use super::threads::Threads;
 use crate::Window;
 
@@ -28,11 +29,12 @@ pub struct HardOrder {
 
 impl HardOrder {
     /// The hard order of a window.
-    pub fn of(window: &Window, threads: &Threads, lives: &Lives) -> Self {
+    pub fn of(window: &Window, threads: &Threads, lives: &Lives, refusals: &Refusals) -> Self {
         let mut edges = Edges::default();
         edges.of_threads(window, threads);
         edges.of_channels(window, threads);
         edges.found.extend(lives.beginnings());
+        edges.found.extend(refusals.beginnings());
         edges.found.extend(barriers::edges(window, threads));
         let mut edges = edges.found;
         // Sorted by where they end. None points backward unless the trace is broken.

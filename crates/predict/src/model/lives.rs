@@ -254,6 +254,8 @@ fn uses_object(op: Op) -> bool {
             | Op::ReadRelease
             | Op::Request
             | Op::ReadRequest
+            | Op::Refused
+            | Op::ReadRefused
             | Op::Wait
             | Op::Wake
             | Op::Timeout
@@ -263,6 +265,7 @@ fn uses_object(op: Op) -> bool {
             | Op::BarrierExit
             | Op::Post
             | Op::Take
+            | Op::TakeRefused
             | Op::Send
             | Op::Receive
             | Op::Init

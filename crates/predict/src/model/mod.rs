@@ -9,13 +9,15 @@ mod hard;
 mod lives;
 mod locks;
 mod memory;
+mod refusals;
 mod threads;
 mod tokens;
 
 pub use hard::HardOrder;
-pub use lives::Lives;
-pub use locks::Locks;
+pub use lives::{End, Lives};
+pub use locks::{Locks, Section};
 pub use memory::{Atoms, Memory, Part, Seen, needs};
+pub use refusals::Refusals;
 pub use threads::Threads;
 pub use tokens::{Consumer, Tokens};
 
@@ -40,6 +42,8 @@ pub struct Model<'a> {
     pub tokens: Tokens,
     /// Ends of blocks and objects.
     pub lives: Lives,
+    /// Attempts at locks and semaphores that were refused.
+    pub refusals: Refusals,
 }
 
 impl<'a> Model<'a> {
@@ -47,15 +51,18 @@ impl<'a> Model<'a> {
     pub fn new(window: &'a Window) -> Self {
         let threads = Threads::of(window);
         let lives = Lives::of(window, &threads);
-        let hard = HardOrder::of(window, &threads, &lives);
+        let locks = Locks::of(window, &threads);
+        let refusals = Refusals::of(window, &threads, &locks);
+        let hard = HardOrder::of(window, &threads, &lives, &refusals);
         Model {
-            locks: Locks::of(window, &threads),
             memory: Memory::of(window, &threads, &lives),
             tokens: Tokens::of(window, &threads),
             window,
             threads,
             hard,
+            locks,
             lives,
+            refusals,
         }
     }
 
@@ -87,6 +94,28 @@ impl<'a> Model<'a> {
     pub fn needs_all_before(&self, write: u32) -> u32 {
         let reads = self.window.steps[write as usize].event.op().reads();
         self.index(write) + u32::from(reads)
+    }
+
+    /// Ends of lives and what ends the reasons of refused attempts: each comes after its uses, among the events that
+    /// a schedule has.
+    pub fn ends(&self) -> impl Iterator<Item = &End> {
+        self.lives.ends.iter().chain(&self.refusals.ends)
+    }
+
+    /// The same for one event that is such an end.
+    #[inline]
+    pub fn end_at(&self, event: u32) -> Option<&End> {
+        // No event is both.
+        let of_life = self.lives.end_at(event);
+        of_life.or_else(|| self.refusals.end_at(event))
+    }
+
+    /// The ends that come after an event.
+    #[inline]
+    pub fn ends_after(&self, event: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = self.lives.end_after(self.window, event);
+        let refused = self.refusals.ends_after(event).iter().copied();
+        end.map(|end| end.event).into_iter().chain(refused)
     }
 
     /// Whether one event is before another in every schedule that has the latter.

@@ -1,4 +1,4 @@
-//! Givers of tokens, and ends of lives.
+//! Givers of tokens; ends of lives, and of the reasons of refused attempts.
 
 use super::{Impossible, Saturation};
 use crate::model::NONE;
@@ -41,11 +41,11 @@ impl<'m, 'w> Saturation<'m, 'w> {
         Ok(changed)
     }
 
-    /// What is used is used before its end.
+    /// What is used is used before its end; an attempt is refused before what made it fail ends.
     pub(super) fn end_rule(&mut self) -> Result<bool, Impossible> {
         let model = self.model;
         let mut changed = false;
-        for end in &model.lives.ends {
+        for end in model.ends() {
             if !self.is_in(end.event) {
                 continue;
             }

@@ -200,20 +200,14 @@ impl<'a, 'm, 'w> State<'a, 'm, 'w> {
                 sees: self.content[part.atom as usize].0,
             }));
         }
-        if let Some(end) = model.lives.end_after(model.window, event)
-            && self.is_done(end.event)
-        {
-            broken.push(Broken::End {
-                end: end.event,
-                usage: event,
-            });
-        }
+        let gone = model.ends_after(event).filter(|end| self.is_done(*end));
+        broken.extend(gone.map(|end| Broken::End { end, usage: event }));
         if let Some(consumer) = model.tokens.consumer(event)
             && self.giver(consumer).is_none()
         {
             broken.push(Broken::Token(event));
         }
-        if let Some(end) = model.lives.end_at(event) {
+        if let Some(end) = model.end_at(event) {
             // Uses that are still to come: better later. It breaks no rule yet.
             let to_come = end.uses.iter().any(|(thread, uses)| {
                 let (done, executed) = (

@@ -37,8 +37,10 @@ pub struct Shape {
 /// What there may be beyond the paper's events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
-    /// The first lock is re-entrant, the last a read-write lock; requests and attempts.
+    /// The first lock is re-entrant, the last a read-write lock; requests, and attempts that succeed.
     pub locks: bool,
+    /// Attempts that are refused, at locks and at semaphores if there are any.
+    pub refused: bool,
     pub conditions: bool,
     pub semaphores: bool,
     pub barriers: bool,
@@ -71,6 +73,7 @@ impl Shape {
         forks: true,
         rest: Rest {
             locks: false,
+            refused: false,
             conditions: false,
             semaphores: false,
             barriers: false,
@@ -102,6 +105,18 @@ impl Shape {
         ..Shape::PAPER
     };
 
+    /// Refused attempts at locks of all kinds and at semaphores.
+    pub const REFUSED: Shape = Shape {
+        locks: 2,
+        values: 2,
+        rest: Rest {
+            refused: true,
+            semaphores: true,
+            ..Shape::LOCKS.rest
+        },
+        ..Shape::LOCKS
+    };
+
     /// Everything that there is.
     pub const EVERYTHING: Shape = Shape {
         threads: 3,
@@ -109,6 +124,7 @@ impl Shape {
         locks: 2,
         rest: Rest {
             locks: true,
+            refused: true,
             conditions: true,
             semaphores: true,
             barriers: true,
@@ -173,6 +189,7 @@ pub fn windows_of_parts(all: Shape, needed: Needed) -> impl Strategy<Value = Win
             border: has(11, all.rest.border),
             lives: has(12, all.rest.lives),
             gaps: has(13, all.rest.gaps),
+            refused: has(14, all.rest.refused),
         };
         windows(Shape { rest, ..all }, needed)
     })

@@ -6,15 +6,26 @@ use deadheat_predict::check::{Observed, Simulation};
 use deadheat_predict::{Cut, Goal, Schedule, Window};
 use deadheat_trace::Op;
 
+use super::pinned::Pins;
+
 /// Shows every state that can be reached, once, with a schedule that leads there.
-pub fn explore(window: &Window, mut show: impl FnMut(&Simulation<'_>, &[u32])) {
+pub fn explore(window: &Window, show: impl FnMut(&Simulation<'_>, &[u32])) {
+    explore_where(window, |_, _| true, show);
+}
+
+/// The same for schedules in which every event was allowed when it was executed.
+fn explore_where(
+    window: &Window,
+    allows: impl Fn(&Simulation<'_>, u32) -> bool,
+    mut show: impl FnMut(&Simulation<'_>, &[u32]),
+) {
     let observed = Observed::new(window);
     let start = Simulation::new(&observed);
     let mut seen = HashSet::from([start.state().clone()]);
     let mut open = vec![(start, Schedule::new())];
     while let Some((at, schedule)) = open.pop() {
         show(&at, &schedule);
-        for next in at.next() {
+        for next in at.next().filter(|next| allows(&at, *next)) {
             let mut after = at.clone();
             if after.run(next).is_ok() && seen.insert(after.state().clone()) {
                 let mut longer = schedule.clone();
@@ -33,6 +44,15 @@ pub fn schedule_to(window: &Window, cut: &Cut) -> Option<Schedule> {
             found = Some(schedule.to_vec());
         }
     });
+    found
+}
+
+/// Whether a cut can be reached although refused attempts keep the reasons that they had.
+pub fn is_reached_with_pins(window: &Window, cut: &Cut) -> bool {
+    let pins = Pins::of(window);
+    let mut found = false;
+    let allows = |at: &Simulation<'_>, next| pins.allow(window, at, next);
+    explore_where(window, allows, |at, _| found |= at.reached(cut).is_ok());
     found
 }
 

@@ -11,7 +11,7 @@ use deadheat_wire::Op;
 use super::{caller, trampoline};
 use crate::record::event::{self, Kind};
 use crate::record::facts;
-use crate::{serial, sys, threads};
+use crate::{intercept, serial, sys, threads};
 
 trampoline! {
     "__tsan_acquire" => acquire;
@@ -66,17 +66,15 @@ unsafe extern "C" fn mutex_pre_lock(_lock: usize, flags: u32) {
 }
 
 unsafe extern "C" fn mutex_post_lock(lock: usize, flags: u32, _recursion: i32) {
+    let pc = caller();
+    let op = match flags & MUTEX_READ_LOCK {
+        0 => Op::Acquire,
+        _ => Op::ReadAcquire,
+    };
     if flags & MUTEX_TRY_LOCK_FAILED == 0 {
-        let reading = flags & MUTEX_READ_LOCK != 0;
-        event::sync(
-            if reading {
-                Op::ReadAcquire
-            } else {
-                Op::Acquire
-            },
-            lock,
-            caller(),
-        );
+        event::sync(op, lock, pc);
+    } else if threads::visible() {
+        intercept::refused(op, lock, pc, libc::EBUSY);
     }
 }
 

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use deadheat_wire::{Op, TRIED};
 
-use super::{Taking, give, real};
+use super::{Taking, give, real, refused};
 use crate::hooks::{caller, trampoline};
 use crate::local::local;
 use crate::record::event::{self, Kind, Sync};
@@ -154,7 +154,7 @@ unsafe extern "C" fn mutex_clocklock(lock: usize, clock: c_int, time: usize) -> 
     )
 }
 
-/// An attempt that never blocks: nothing is recorded when it fails.
+/// An attempt that never blocks. One in vain is recorded too: somebody had the lock just then.
 fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !threads::visible() {
         return real();
@@ -163,6 +163,8 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
     let result = real();
     if result == 0 || result == libc::EOWNERDEAD {
         Sync::new(op, lock, pc).with(TRIED).record();
+    } else {
+        refused(op, lock, pc, result);
     }
     result
 }

@@ -4,7 +4,8 @@
 //!
 //! In a parallel recording a taking operation is recorded after it has succeeded and a giving
 //! one before it takes effect; so the sequence numbers of one object's events are in the order
-//! in which they happened. In a serial recording nothing ever blocks in the C library: an
+//! in which they happened. An attempt in vain is recorded after it: whoever made it fail may be gone by
+//! then. In a serial recording nothing ever blocks in the C library: an
 //! operation is tried, and where it would block the scheduler runs others until it is worth
 //! trying again.
 
@@ -98,6 +99,8 @@ impl Taking {
         }
         if result == 0 || result == libc::EOWNERDEAD {
             Sync::new(self.op, self.object, self.pc).record();
+        } else {
+            refused(self.op, self.object, self.pc, result);
         }
         result
     }
@@ -105,15 +108,28 @@ impl Taking {
     /// Waits and tries again until it is done, in a serial recording.
     fn wait(&self, attempt: impl Fn() -> c_int) -> c_int {
         loop {
-            if serial::wait_to_retry(self.object, self.limit) == Waited::TimedOut {
-                return libc::ETIMEDOUT;
-            }
-            match attempt() {
-                libc::EBUSY => {}
-                result => return result,
+            let waited = serial::wait_to_retry(self.object, self.limit);
+            match (attempt(), waited) {
+                (libc::EBUSY, Waited::TimedOut) => return libc::ETIMEDOUT,
+                (libc::EBUSY, _) => {}
+                (result, _) => return result,
             }
         }
     }
+}
+
+/// Records that something was tried for and not got, for the reason that others have it: what the
+/// thread does next depends on that. `op` is what it would have been. Live detection has no use for it.
+pub fn refused(op: Op, object: usize, pc: usize, error: c_int) {
+    if !matches!(error, libc::EBUSY | libc::ETIMEDOUT | libc::EAGAIN) || mode() == Mode::Watch {
+        return;
+    }
+    let refused = match op {
+        Op::ReadAcquire => Op::ReadRefused,
+        Op::Take => Op::TakeRefused,
+        _ => Op::Refused,
+    };
+    Sync::new(refused, object, pc).record();
 }
 
 /// Tries for a microsecond or two. Watched critical sections are long, but seldom as long as it takes

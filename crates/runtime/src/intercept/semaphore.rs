@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use deadheat_wire::Op;
 
-use super::{Taking, give, real};
+use super::{Taking, give, real, refused};
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Kind, Sync};
 use crate::serial::Limit;
@@ -122,8 +122,15 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
     }
     // SAFETY: see `sem_init`.
     let result = unsafe { real::sem_trywait(semaphore) };
-    if result == 0 && visible {
-        Sync::new(Op::Take, semaphore, pc).record();
+    if !visible {
+        return result;
+    }
+    match as_error(result) {
+        0 => Sync::new(Op::Take, semaphore, pc).record(),
+        error => {
+            refused(Op::Take, semaphore, pc, error);
+            from_error(error);
+        }
     }
     result
 }

@@ -137,7 +137,7 @@ fn read_header(path: &Path, image: &Image) -> Result<FileHeader, OpenError> {
             found: header.version,
             known: VERSION,
         }),
-        Some(header) if header.version == VERSION => Ok(header),
+        Some(header) if header.version >= 1 => Ok(header),
         _ => Err(OpenError::Header { path }),
     }
 }

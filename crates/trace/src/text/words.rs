@@ -3,7 +3,7 @@
 use crate::{Op, Order, SyncKind};
 
 /// The word of every operation, in the order of [`Op::ALL`].
-const OPS: [(&str, Op); 39] = [
+const OPS: [(&str, Op); 42] = [
     ("r", Op::Read),
     ("w", Op::Write),
     ("ar", Op::AtomicRead),
@@ -43,6 +43,9 @@ const OPS: [(&str, Op); 39] = [
     ("branch", Op::Branch),
     ("extern", Op::ExternalWrite),
     ("lost", Op::Lost),
+    ("refused", Op::Refused),
+    ("rdrefused", Op::ReadRefused),
+    ("takerefused", Op::TakeRefused),
 ];
 
 const ORDERS: [(&str, Order); 6] = [
@@ -111,10 +114,12 @@ pub(super) fn kind_of(op: Op) -> Option<SyncKind> {
         | Op::ReadAcquire
         | Op::ReadRelease
         | Op::Request
-        | Op::ReadRequest => SyncKind::Lock,
+        | Op::ReadRequest
+        | Op::Refused
+        | Op::ReadRefused => SyncKind::Lock,
         Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => SyncKind::Condition,
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
-        Op::Post | Op::Take => SyncKind::Semaphore,
+        Op::Post | Op::Take | Op::TakeRefused => SyncKind::Semaphore,
         Op::Send | Op::Receive => SyncKind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => SyncKind::Futex,
         _ => return None,

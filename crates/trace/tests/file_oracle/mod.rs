@@ -95,7 +95,7 @@ fn kind_of(op: Op, number: u64) -> SyncKind {
         Op::Init | Op::Destroy => NUMBERED[number as usize],
         Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => SyncKind::Condition,
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
-        Op::Post | Op::Take => SyncKind::Semaphore,
+        Op::Post | Op::Take | Op::TakeRefused => SyncKind::Semaphore,
         Op::Send | Op::Receive => SyncKind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => SyncKind::Futex,
         _ => SyncKind::Lock,

@@ -211,7 +211,7 @@ fn sync_of(op: Op, pick: usize, tables: &Tables) -> Option<u64> {
         Op::Init | Op::Destroy => None,
         Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => Some(SyncKind::Condition),
         Op::BarrierEnter | Op::BarrierExit => Some(SyncKind::Barrier),
-        Op::Post | Op::Take => Some(SyncKind::Semaphore),
+        Op::Post | Op::Take | Op::TakeRefused => Some(SyncKind::Semaphore),
         Op::Send | Op::Receive => Some(SyncKind::Channel),
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => Some(SyncKind::Futex),
         _ => Some(SyncKind::Lock),

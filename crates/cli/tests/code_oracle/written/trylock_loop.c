@@ -1,5 +1,5 @@
-/* A lock that is tried in vain makes no event: the way to the event of the try that succeeds can
- * pass the loop's branch, and what the loop counts decides more. */
+/* A lock that is tried in vain makes an event of its own: on the way from it to the next try the loop's
+ * branch is passed, and what the loop counts decides more. */
 
 #include <pthread.h>
 #include <stdatomic.h>

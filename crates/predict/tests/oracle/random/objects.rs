@@ -140,6 +140,11 @@ impl Objects {
                 Hold::Write => vec![event(Op::Acquire, lock)],
                 Hold::Read => vec![event(Op::ReadAcquire, lock)],
             },
+            // Its time is up.
+            Busy::Asked(lock, wanted) if self.shape.rest.refused => match wanted {
+                Hold::Write => vec![event(Op::Refused, lock)],
+                Hold::Read => vec![event(Op::ReadRefused, lock)],
+            },
             Busy::AtBarrier { round } if self.came >= (round + 1) * BARRIER_COUNT => {
                 vec![event(Op::BarrierExit, BARRIER)]
             }
@@ -167,6 +172,8 @@ impl Objects {
             actions.extend(vec![event(Op::Post, SEMAPHORE); 2]);
             if self.posted > 0 {
                 actions.extend(vec![event(Op::Take, SEMAPHORE); 3]);
+            } else if rest.refused {
+                actions.extend(vec![event(Op::TakeRefused, SEMAPHORE); 2]);
             }
         }
         if rest.barriers && thread < 2 {
@@ -202,6 +209,9 @@ impl Objects {
             match mine {
                 Some((_, Hold::Write, times)) => {
                     actions.extend(vec![event(Op::Release, lock); 4]);
+                    if self.shape.rest.refused && (lock > 0 || !special) {
+                        actions.push(event(Op::Refused, lock));
+                    }
                     if special && lock == 0 && *times < 3 {
                         actions.push(event(Op::Acquire, lock));
                     }
@@ -222,6 +232,13 @@ impl Objects {
                     }
                     if special && last && !self.free(lock, thread, Hold::Read) {
                         actions.push(event(Op::ReadRequest, lock));
+                    }
+                    let refused = self.shape.rest.refused;
+                    if refused && !self.free(lock, thread, Hold::Write) {
+                        actions.extend(vec![event(Op::Refused, lock); 2]);
+                    }
+                    if refused && special && last && !self.free(lock, thread, Hold::Read) {
+                        actions.extend(vec![event(Op::ReadRefused, lock); 2]);
                     }
                 }
             }
@@ -261,7 +278,7 @@ impl Objects {
             }
             Op::NotifyAll => self.wake(Busy::Waits { woken: false }, Busy::Waits { woken: true }),
             Op::FutexWait => *busy = Busy::OnFutex { woken: false },
-            Op::FutexWoken => *busy = Busy::No,
+            Op::FutexWoken | Op::Refused | Op::ReadRefused => *busy = Busy::No,
             Op::FutexWake => {
                 self.wake(
                     Busy::OnFutex { woken: false },
