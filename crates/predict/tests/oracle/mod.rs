@@ -1,11 +1,12 @@
 //! Small random windows, and slow direct answers about them, to hold the predictor against.
 //!
 //! `reachable` tries all schedules that the checker's simulation allows; `axioms` is the paper's own definition, for
-//! the paper's own events, and shares nothing with it; `z3` is the paper's formula; `random` makes windows.
+//! the paper's own events, and shares nothing with it; `z3` asks about the paper's `formula`; `random` makes windows.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub mod axioms;
+pub mod formula;
 pub mod random;
 pub mod reachable;
 pub mod z3;
