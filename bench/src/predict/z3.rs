@@ -10,6 +10,8 @@ use crate::measure::children;
 
 /// How long it may look for an answer, in seconds.
 pub const LIMIT: u32 = 20;
+/// How long it may take with reading the formula; it does not always keep to the other limit.
+const WHOLE: u32 = 40;
 
 /// What came of a question.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +37,9 @@ pub fn ask(window: &Window, cut: &Cut) -> Result<Asked, String> {
     let failed = |error: std::io::Error| format!("z3: {error}");
     let before = children();
     let mut z3 = Command::new("z3")
-        .args([format!("-t:{}", LIMIT * 1000), "-st".into(), "-in".into()])
+        .arg(format!("-t:{}", LIMIT * 1000))
+        .arg(format!("-T:{WHOLE}"))
+        .args(["-st", "-in"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -52,7 +56,14 @@ pub fn ask(window: &Window, cut: &Cut) -> Result<Asked, String> {
         words.next()?.parse::<f64>().ok()
     };
     let (Some(search), Some(total)) = (figure(":time"), figure(":total-time")) else {
-        return Err(format!("z3 says {text}"));
+        let is_stopped = text.trim() == "timeout";
+        let stopped = Asked {
+            seconds: cpu.min(LIMIT.into()),
+            is_answered: false,
+        };
+        return is_stopped
+            .then_some(stopped)
+            .ok_or(format!("z3 says {text}"));
     };
     Ok(Asked {
         seconds: cpu * (search / total.max(1e-3)).min(1.0),
