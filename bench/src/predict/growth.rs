@@ -8,7 +8,7 @@ use super::pairs::Asking;
 use super::{quantile, time};
 
 /// So many pairs of each window are asked about.
-const PAIRS: usize = 40;
+const PAIRS: usize = 30;
 
 /// One kind of figure, and what it is in each run.
 struct Series {

@@ -19,8 +19,8 @@ const BUDGET: Duration = Duration::from_secs(60);
 /// The windows, and how many of the pairs Z3 is asked about.
 const WINDOWS: [([u32; 4], usize); 4] = [
     ([1_000, 4, 10, 50], 10),
-    ([10_000, 8, 20, 200], 5),
-    ([10_000, 16, 50, 400], 5),
+    ([10_000, 8, 20, 200], 4),
+    ([10_000, 16, 50, 400], 4),
     ([50_000, 8, 20, 500], 0),
 ];
 

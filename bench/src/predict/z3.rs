@@ -9,9 +9,9 @@ use super::formula;
 use crate::measure::children;
 
 /// How long it may look for an answer, in seconds.
-pub const LIMIT: u32 = 20;
+pub const LIMIT: u32 = 15;
 /// How long it may take with reading the formula; it does not always keep to the other limit.
-const WHOLE: u32 = 40;
+const WHOLE: u32 = 30;
 
 /// What came of a question.
 #[derive(Clone, Copy, Debug)]
