@@ -11,12 +11,13 @@ use crate::measure::children;
 /// How long it may look for an answer, in seconds.
 pub const LIMIT: u32 = 15;
 /// How long it may take with reading the formula; it does not always keep to the other limit.
-const WHOLE: u32 = 30;
+pub const WHOLE: u32 = 30;
 
 /// What came of a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
-    /// CPU seconds of the search alone: neither of making the formula nor of reading it.
+    /// CPU seconds of the search alone: neither of making the formula nor of reading it. If it was stopped from outside,
+    /// reading is in it.
     pub seconds: f64,
     /// Whether there was an answer.
     pub is_answered: bool,
