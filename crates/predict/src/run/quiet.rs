@@ -136,7 +136,7 @@ impl Quiet {
                 op if op.is_access() => {
                     let access = self.access(step);
                     let (start, bytes) = (event.addr().0, event.size());
-                    (start >> 3..=(start + bytes.max(1) - 1) >> 3)
+                    (start >> 3..=start.saturating_add(bytes.max(1) - 1) >> 3)
                         .all(|word| self.add(word, access, true))
                 }
                 _ => true,
@@ -147,7 +147,7 @@ impl Quiet {
         }
         let freed = std::mem::take(&mut self.freed);
         let mut words = freed.iter().flat_map(|(start, bytes, access)| {
-            (start >> 3..=(start + bytes - 1) >> 3).map(move |word| (word, *access))
+            (start >> 3..=start.saturating_add(bytes - 1) >> 3).map(move |word| (word, *access))
         });
         let is_quiet = words.all(|(word, access)| self.add(word, access, false));
         self.freed = freed;
