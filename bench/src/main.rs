@@ -12,6 +12,7 @@ mod detectors;
 mod facts;
 mod kernel;
 mod measure;
+mod predict;
 mod reading;
 mod report;
 mod watch;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|ablation DEADHEAT KERNELS-FOLDER \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation DEADHEAT KERNELS-FOLDER \
                  WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -51,6 +52,7 @@ fn run() -> Result<(), String> {
         Some("recording") => recording(&place, runs)?,
         Some("detectors") => detectors::measure(&place, runs)?,
         Some("watch") => watch::measure(&place, runs)?,
+        Some("predict") => predict::measure()?,
         Some("ablation") => ablation::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),
     };

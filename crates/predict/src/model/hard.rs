@@ -20,6 +20,8 @@ pub struct HardOrder {
     edges: Vec<(u32, u32)>,
     /// The same by their beginnings.
     by_start: Vec<(u32, u32)>,
+    /// Whether an edge begins or ends at an event: few have any.
+    has_edge: Vec<bool>,
     /// The row of each event.
     row: Vec<u32>,
     rows: Vec<u32>,
@@ -65,10 +67,15 @@ impl HardOrder {
             rows: vec![0; width],
             by_start: edges.clone(),
             edges: Vec::new(),
+            has_edge: vec![false; threads.of.len()],
             width,
             first_gap: None,
         };
         order.by_start.sort_unstable();
+        for (from, to) in &edges {
+            order.has_edge[*from as usize] = true;
+            order.has_edge[*to as usize] = true;
+        }
         let mut last_row = vec![0; width];
         let mut next = 0;
         for event in 0..threads.of.len() as u32 {
@@ -119,6 +126,9 @@ impl HardOrder {
     /// The edges of other threads that end at an event.
     #[inline]
     pub fn edges_to(&self, event: u32) -> &[(u32, u32)] {
+        if !self.has_edge[event as usize] {
+            return &[];
+        }
         let first = self.edges.partition_point(|(_, to)| *to < event);
         let count = self.edges[first..]
             .iter()
@@ -130,6 +140,9 @@ impl HardOrder {
     /// The edges to other threads that begin at an event.
     #[inline]
     pub fn edges_from(&self, event: u32) -> &[(u32, u32)] {
+        if !self.has_edge[event as usize] {
+            return &[];
+        }
         let first = self.by_start.partition_point(|(from, _)| *from < event);
         let count = self.by_start[first..]
             .iter()

@@ -41,8 +41,8 @@ pub struct Locks {
     /// What the locks are called in the trace.
     pub ids: Vec<LockId>,
     numbers: FxHashMap<LockId, u32>,
-    /// The section that an event begins, or ends.
-    of_event: FxHashMap<u32, u32>,
+    /// The section that each event begins, or ends; [`NONE`] for others.
+    of_event: Vec<u32>,
     /// Which set of sections is open behind each event.
     open_behind: Vec<u32>,
     /// Which was open at the border, by thread.
@@ -65,7 +65,7 @@ impl Locks {
             of_lock: Vec::new(),
             ids: Vec::new(),
             numbers: FxHashMap::default(),
-            of_event: FxHashMap::default(),
+            of_event: vec![NONE; window.steps.len()],
             open_behind: Vec::with_capacity(window.steps.len()),
             open_at_border: vec![0; threads.count()],
             sets: vec![SmallVec::new()],
@@ -107,7 +107,7 @@ impl Locks {
                     Some(at) => held[thread][at].times += 1,
                     None => {
                         let section = locks.begin(thread as u32, lock, hold, event);
-                        locks.of_event.insert(event, section);
+                        locks.of_event[position] = section;
                         held[thread].push(Held {
                             lock,
                             section,
@@ -120,7 +120,7 @@ impl Locks {
                 if held[thread][at].times == 0 {
                     let ended = held[thread].remove(at);
                     locks.sections[ended.section as usize].release = event;
-                    locks.of_event.insert(event, ended.section);
+                    locks.of_event[position] = ended.section;
                 }
             }
             open[thread] = locks.set(&held[thread]);
@@ -171,7 +171,7 @@ impl Locks {
     /// The section that an event begins or ends, if it does.
     #[inline]
     pub fn section_at(&self, event: u32) -> Option<u32> {
-        self.of_event.get(&event).copied()
+        Some(self.of_event[event as usize]).filter(|section| *section != NONE)
     }
 
     /// The sections that are open when a thread has executed so many events.

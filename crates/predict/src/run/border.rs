@@ -95,6 +95,17 @@ impl Standing {
         }
     }
 
+    /// The locks that are known to be held here: by whom, how, how many times.
+    pub fn held(&self) -> impl Iterator<Item = (ThreadId, LockId, Hold, u32)> + '_ {
+        let held = self.held.iter();
+        held.map(|((thread, lock), (hold, times))| (*thread, *lock, *hold, *times))
+    }
+
+    /// The length of the block that begins at an address here.
+    pub fn block(&self, start: u64) -> Option<u64> {
+        self.blocks.get(&start).map(|(bytes, _)| *bytes)
+    }
+
     /// The locks that are held here: those that are known to be, and those that are given back without
     /// having been taken.
     fn held_before(&self, window: &[Step]) -> FxHashMap<(ThreadId, LockId), (Hold, u32)> {

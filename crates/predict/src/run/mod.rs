@@ -5,6 +5,7 @@
 //! windows grow, and what they have in common with the one before is not asked about again.
 
 mod border;
+mod quiet;
 mod windows;
 
 use std::sync::Mutex;
@@ -202,6 +203,20 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Shared<'_> {
     fn look(&self, piece: &Piece) {
+        if !piece.window.steps.is_empty() {
+            self.ask_all(piece);
+        }
+        let done = {
+            let mut done = lock(&self.done);
+            *done += piece.is_new as u64;
+            *done
+        };
+        let mut found = lock(&self.found);
+        found.statistics.windows += 1;
+        self.observer.progress(done.min(self.all), self.all, &found);
+    }
+
+    fn ask_all(&self, piece: &Piece) {
         let reduced = Reduced::of(&piece.window);
         let model = Model::new(&reduced.window);
         let place = Place {
@@ -212,14 +227,6 @@ impl Shared<'_> {
         let mut asker = Asker::new(&model);
         self.races(&place, &model, &mut asker);
         self.deadlocks(&place, &model, &mut asker);
-        let done = {
-            let mut done = lock(&self.done);
-            *done += piece.is_new as u64;
-            *done
-        };
-        let mut found = lock(&self.found);
-        found.statistics.windows += 1;
-        self.observer.progress(done.min(self.all), self.all, &found);
     }
 
     /// Whether the user has stopped it, or the time for larger windows is over.

@@ -3,6 +3,7 @@
 use deadheat_trace::{EventIndex, Op, Step};
 
 use super::border::Standing;
+use super::quiet::Quiet;
 use super::{Size, Source};
 use crate::{NOBODY, Window};
 
@@ -13,7 +14,7 @@ const LAST: usize = 1 << 21;
 
 /// A window, and what of it is new.
 pub struct Piece {
-    /// The window.
+    /// The window; empty if there is nothing to ask about in it.
     pub window: Window,
     /// How many of its events were in the window before.
     pub is_old: u32,
@@ -46,6 +47,7 @@ pub struct Pieces<'a> {
     done: usize,
     standing: Standing,
     stands_at: usize,
+    quiet: Quiet,
     is_over: bool,
 }
 
@@ -59,6 +61,7 @@ impl<'a> Pieces<'a> {
             done: 0,
             standing: Standing::default(),
             stands_at: 0,
+            quiet: Quiet::default(),
             is_over: steps.is_empty(),
         }
     }
@@ -79,19 +82,8 @@ impl<'a> Pieces<'a> {
             self.standing.step(&self.steps[self.stands_at]);
             self.stands_at += 1;
         }
-        let steps = self.steps[start..end].to_vec();
-        let needed_by = source.needed_by[start..end].iter();
-        let needed_by = needed_by.map(|by| match *by as usize {
-            by if by >= start && by < end => (by - start) as u32,
-            _ => NOBODY,
-        });
         let piece = Piece {
-            window: Window {
-                start: EventIndex(start as u64),
-                border: self.standing.border(&steps),
-                needed_by: needed_by.collect(),
-                steps,
-            },
+            window: self.window(source, start, end),
             is_old: self.done.saturating_sub(start) as u32,
             is_new: end.saturating_sub(self.done.max(start)) as u32,
         };
@@ -102,5 +94,25 @@ impl<'a> Pieces<'a> {
         };
         self.is_over = gap.is_none() && end == self.steps.len() || self.start >= self.steps.len();
         Some(piece)
+    }
+
+    fn window(&mut self, source: &Source, start: usize, end: usize) -> Window {
+        let steps = &self.steps[start..end];
+        let standing = &self.standing;
+        let block = |start| standing.block(start);
+        if self.quiet.is_quiet(steps, standing.held(), block) {
+            return Window::default();
+        }
+        let needed_by = source.needed_by[start..end].iter();
+        let needed_by = needed_by.map(|by| match *by as usize {
+            by if by >= start && by < end => (by - start) as u32,
+            _ => NOBODY,
+        });
+        Window {
+            start: EventIndex(start as u64),
+            border: self.standing.border(steps),
+            needed_by: needed_by.collect(),
+            steps: steps.to_vec(),
+        }
     }
 }

@@ -261,6 +261,10 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
             };
             offers.extend(lit.map(|lit| (seen, lit)));
         }
+        // What it did see is the best guess: the window's own order kept to all rules.
+        if let Some((_, lit)) = offers.first() {
+            self.solver.prefer(*lit);
+        }
         self.sees.insert((read, atom), offers);
     }
 

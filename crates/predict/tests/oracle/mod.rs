@@ -1,12 +1,13 @@
 //! Small random windows, and slow direct answers about them, to hold the predictor against.
 //!
 //! `reachable` tries all schedules that the checker's simulation allows; `axioms` is the paper's own definition, for
-//! the paper's own events, and shares nothing with it; `z3` is the paper's formula; `random` makes windows; `pinned` is
+//! the paper's own events, and shares nothing with it; `z3` asks about the paper's `formula`; `random` makes windows; `pinned` is
 //! what the predictor asks of refused attempts.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub mod axioms;
+pub mod formula;
 pub mod pinned;
 pub mod random;
 pub mod reachable;
