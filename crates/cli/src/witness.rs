@@ -1,6 +1,6 @@
 //! Files of witnesses: a schedule that leads to a finding, by itself.
 //!
-//! `{"version":1,"finding":ID,"kind":...,"trace":{...},"start":N,"next":[...],"threads":[...],"schedule":[[THREAD,COUNT],...]}`:
+//! `{"version":1,"finding":ID,"kind":...,"signature":...,"trace":{...},"start":N,"next":[...],"schedule":[[THREAD,COUNT],...],"switches":N}`:
 //! everything before event `start` of the trace happens as it was recorded; then `COUNT` events of `THREAD` (the next
 //! ones of that thread), and so on; then the events `next` are all next at once.
 
@@ -41,7 +41,7 @@ struct File<'a> {
 struct Trace<'a> {
     path: &'a Path,
     events: u64,
-    /// Of all events before the last one that the witness speaks of.
+    /// Of all its events: threads, operations, targets, places.
     digest: String,
 }
 

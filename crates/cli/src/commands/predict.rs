@@ -246,8 +246,8 @@ fn comparison(analysis: &Analysis) -> String {
     if let Some(prediction) = predictions.last() {
         let candidates = prediction.statistics.candidates;
         text.push_str(&format!(
-            "{} passed the quick check\n",
-            counted(candidates, "pair of places")
+            "quick check: {} of places may race\n",
+            counted(candidates, "pair")
         ));
     }
     text
