@@ -171,11 +171,22 @@ fn a_thread_that_finds_a_race_waits_for_an_answer() {
     let source = format!(
         "{HEAD}
         int shared;
-        void *work(void *arg) {{ shared = 1; return arg; }}
+        unsigned long met[2];
+        void *first(void *arg) {{
+            shared = 1;
+            __tsan_testonly_barrier_wait(met);
+            return arg;
+        }}
+        void *second(void *arg) {{
+            __tsan_testonly_barrier_wait(met);
+            shared = 1;
+            return arg;
+        }}
         int main(void) {{
             pthread_t one, two;
-            pthread_create(&one, 0, work, 0);
-            pthread_create(&two, 0, work, 0);
+            __tsan_testonly_barrier_init(met, 2);
+            pthread_create(&one, 0, first, 0);
+            pthread_create(&two, 0, second, 0);
             pthread_join(one, 0);
             pthread_join(two, 0);
             puts(\"done\");

@@ -176,6 +176,23 @@ impl Closure {
             return Some(());
         }
         let other = model.locks.sections[latest as usize];
+        if other.acquire == NONE {
+            // There may have been several readers at the border.
+            let border = model
+                .locks
+                .sections
+                .iter()
+                .take_while(|section| section.acquire == NONE);
+            for other in border.filter(|other| other.lock == section.lock) {
+                if other.thread == section.thread {
+                    continue;
+                }
+                if other.release == NONE {
+                    return None;
+                }
+                self.take_event(model, other.release);
+            }
+        }
         let is_later = other.acquire == NONE || other.acquire < event;
         let (earlier, later) = match is_later {
             true => (other, number),

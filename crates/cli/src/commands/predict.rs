@@ -239,11 +239,8 @@ fn comparison(analysis: &Analysis) -> String {
     };
     let rows: Vec<Vec<String>> = analysis.runs.iter().map(row).collect();
     let mut text = table(&columns, &rows);
-    let predictions = analysis
-        .runs
-        .iter()
-        .filter_map(|run| run.prediction.as_ref());
-    if let Some(prediction) = predictions.last() {
+    let mut runs = analysis.runs.iter().rev();
+    if let Some(prediction) = runs.find_map(|run| run.prediction.as_ref()) {
         let candidates = prediction.statistics.candidates;
         text.push_str(&format!(
             "quick check: {} of places may race\n",
