@@ -71,6 +71,7 @@ pub fn write(
         return Ok(());
     }
     let (threads, digest) = threads(path)?;
+    let here = std::env::current_dir().unwrap_or_default();
     for finding in findings {
         let mut next: Vec<u64> = finding
             .accesses
@@ -108,7 +109,10 @@ pub fn write(
         let name = folder.join(format!("witness-{}.json", finding.id));
         let text = serde_json::to_string(&file).map_err(|error| Error::usage(error.to_string()))?;
         match std::fs::write(&name, text + "\n") {
-            Ok(()) => finding.witness = Some(name.display().to_string()),
+            Ok(()) => {
+                let shown = name.strip_prefix(&here).unwrap_or(&name);
+                finding.witness = Some(shown.display().to_string());
+            }
             Err(error) => {
                 remarks.push(format!(
                     "the witness of {} cannot be kept: {}: {error}",

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use deadheat_detect::{Method, Promise};
-use deadheat_report::{Kind, json, text};
+use deadheat_report::{Kind, Rung, json, text};
 use deadheat_trace::{Mode, Steps};
 use serde::Serialize;
 
@@ -251,17 +251,25 @@ fn comparison(analysis: &Analysis) -> String {
 }
 
 fn summary(analysis: &Analysis, suppressed: usize) -> String {
-    let of = |kind: Kind| {
+    let of = |kind: Kind, is_sure: bool| {
         let findings = analysis.findings.iter();
-        findings.filter(|finding| finding.kind == kind).count() as u64
+        let those = findings.filter(|finding| finding.kind == kind);
+        let those = those.filter(|finding| (finding.rung != Rung::Warning) == is_sure);
+        those.count() as u64
     };
-    let (races, deadlocks) = (of(Kind::Race), of(Kind::Deadlock));
-    let mut parts = vec![match races {
-        0 => styled(GOOD, "no races"),
-        many => styled(BAD, counted(many, "race")),
-    }];
-    if deadlocks > 0 {
-        parts.push(styled(BAD, counted(deadlocks, "possible deadlock")));
+    let all = [
+        (of(Kind::Race, true), "race"),
+        (of(Kind::Race, false), "possible race"),
+        (of(Kind::Deadlock, true), "deadlock"),
+        (of(Kind::Deadlock, false), "possible deadlock"),
+    ];
+    let mut parts: Vec<String> = all
+        .into_iter()
+        .filter(|(many, _)| *many > 0)
+        .map(|(many, what)| styled(BAD, counted(many, what)))
+        .collect();
+    if all[0].0 + all[1].0 == 0 {
+        parts.insert(0, styled(GOOD, "no races"));
     }
     if suppressed > 0 {
         parts.push(format!("{suppressed} suppressed"));

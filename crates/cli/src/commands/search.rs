@@ -167,10 +167,7 @@ impl Figures {
     fn told(prediction: &Prediction) -> String {
         let stages = Stage::ALL.into_iter().zip(&prediction.statistics.stages);
         let settled = stages.filter_map(|(stage, figures)| {
-            let parts = [
-                (figures.reached, "proven"),
-                (figures.impossible, "refuted"),
-            ];
+            let parts = [(figures.reached, "proven"), (figures.impossible, "refuted")];
             let parts: Vec<String> = parts
                 .into_iter()
                 .filter(|(number, _)| *number > 0)
