@@ -39,6 +39,7 @@ struct File<'a> {
 /// Which trace it is about.
 #[derive(Serialize)]
 struct Trace<'a> {
+    /// From the witness's folder on, or absolute.
     path: &'a Path,
     events: u64,
     /// Of all its events: threads, operations, targets, places.
@@ -72,6 +73,8 @@ pub fn write(
     }
     let (threads, digest) = threads(path)?;
     let here = std::env::current_dir().unwrap_or_default();
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let trace = path.strip_prefix(folder).unwrap_or(&whole);
     for finding in findings {
         let mut next: Vec<u64> = finding
             .accesses
@@ -90,7 +93,7 @@ pub fn write(
             kind: finding.kind,
             signature: &finding.signature,
             trace: Trace {
-                path,
+                path: trace,
                 events: threads.len() as u64,
                 digest: format!("{digest:016x}"),
             },
