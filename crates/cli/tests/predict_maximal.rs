@@ -328,7 +328,7 @@ fn the_paper_s_first_figure() {
     };
     assert_eq!(*lines, [21, 31]);
     let witness = here.path().join(finding["witness"].as_str().unwrap());
-    let file = TraceFile::open(&witness.with_file_name("trace.dht")).unwrap();
+    let file = TraceFile::open(witness.with_file_name("trace.dht")).unwrap();
     let steps = file.read().collect_trace().unwrap().steps;
     let threads: Vec<u32> = steps.iter().map(|step| step.event.thread().0).collect();
     adds_up(&read_json(&witness), &threads);

@@ -125,12 +125,11 @@ impl Args {
         }
         search::tell(&analysis);
         say(summary(&analysis, suppressed));
-        Ok(
-            search::exit(&analysis).unwrap_or(match analysis.findings.is_empty() {
-                true => Exit::Clean,
-                false => Exit::Findings,
-            }),
-        )
+        let found = analysis.findings.len();
+        Ok(search::exit(&analysis, found).unwrap_or(match found {
+            0 => Exit::Clean,
+            _ => Exit::Findings,
+        }))
     }
 
     /// Where witnesses are kept: with the recording, or where the user says.

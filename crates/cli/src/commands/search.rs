@@ -106,12 +106,12 @@ pub fn tell(analysis: &Analysis) {
     }
 }
 
-/// The exit code, if the search has one.
-pub fn exit(analysis: &Analysis) -> Option<Exit> {
+/// The exit code, if the search has one, after so many findings.
+pub fn exit(analysis: &Analysis, found: usize) -> Option<Exit> {
     let has_refused = predictions(analysis).any(|prediction| !prediction.refused.is_empty());
     let is_open = predictions(analysis)
         .any(|prediction| prediction.is_stopped || prediction.statistics.unknown > 0);
-    match (has_refused, analysis.findings.is_empty() && is_open) {
+    match (has_refused, found == 0 && is_open) {
         (true, _) => Some(Exit::Bug),
         (false, true) => Some(Exit::Inconclusive),
         (false, false) => None,
