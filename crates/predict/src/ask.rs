@@ -3,7 +3,7 @@
 use crate::closure::Closure;
 use crate::model::Model;
 use crate::question::Question;
-use crate::saturate::Saturation;
+use crate::saturate::{Saturated, Saturation};
 use crate::search::{self, Budget, Found};
 use crate::{Cut, Schedule};
 
@@ -87,8 +87,10 @@ impl<'m, 'w> Asker<'m, 'w> {
         let must = self
             .saturation
             .get_or_insert_with(|| Saturation::new(model));
-        if must.run(&question).is_err() {
-            return (Answer::Impossible, Stage::Saturation);
+        match must.run(&question, budget) {
+            Saturated::Whole => {}
+            Saturated::Impossible => return (Answer::Impossible, Stage::Saturation),
+            Saturated::GaveUp => return (Answer::Unknown, Stage::Saturation),
         }
         let answer = match search::search(&question, must, budget) {
             Found::Schedule(schedule) => Answer::Reached(schedule),

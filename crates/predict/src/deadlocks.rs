@@ -5,13 +5,15 @@
 //! an attempt that would not have waited is no request.
 
 use deadheat_trace::{Op, Pc};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Hold;
 use crate::model::Model;
 
 /// So many cycles are asked about in a window.
 const MOST: usize = 4096;
+/// So many chains of wishes are followed.
+const MOST_STEPS: usize = 1 << 20;
 
 /// A thread that wants a lock while it holds others.
 struct Wish {
@@ -21,6 +23,8 @@ struct Wish {
     hold: Hold,
     /// What it holds: locks and how.
     held: Vec<(u32, Hold)>,
+    /// Those of them that somebody wants.
+    held_in_cycles: Vec<(u32, Hold)>,
     /// The first and the last request of this kind.
     requests: Vec<u32>,
 }
@@ -36,10 +40,11 @@ pub struct Cycles {
 
 /// The cycles of a window.
 pub fn cycles(model: &Model) -> Cycles {
-    let wishes = wishes(model);
+    let mut wishes = wishes(model);
+    keep_cyclic(&mut wishes);
     let mut holders: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
     for (number, wish) in wishes.iter().enumerate() {
-        for (lock, _) in &wish.held {
+        for (lock, _) in &wish.held_in_cycles {
             holders.entry(*lock).or_default().push(number);
         }
     }
@@ -50,6 +55,7 @@ pub fn cycles(model: &Model) -> Cycles {
         path: Vec::new(),
         found: FxHashMap::default(),
         count: 0,
+        steps: 0,
     };
     for first in 0..wishes.len() {
         finder.path.push(first);
@@ -59,8 +65,35 @@ pub fn cycles(model: &Model) -> Cycles {
     let mut cuts: Vec<_> = finder.found.into_iter().collect();
     cuts.sort_unstable();
     Cycles {
-        is_cut_short: finder.count > MOST,
+        is_cut_short: finder.count > MOST || finder.steps > MOST_STEPS,
         cuts,
+    }
+}
+
+/// Leaves out wishes that no cycle of locks goes through.
+fn keep_cyclic(wishes: &mut Vec<Wish>) {
+    loop {
+        // Locks that somebody wants, and that somebody holds who wants another.
+        let wanted: FxHashSet<u32> = wishes.iter().map(|wish| wish.lock).collect();
+        let held: FxHashSet<u32> = wishes
+            .iter()
+            .flat_map(|wish| wish.held.iter().map(|(lock, _)| *lock))
+            .collect();
+        let before = wishes.len();
+        wishes.retain(|wish| {
+            held.contains(&wish.lock) && wish.held.iter().any(|(lock, _)| wanted.contains(lock))
+        });
+        for wish in wishes.iter_mut() {
+            wish.held_in_cycles = wish
+                .held
+                .iter()
+                .copied()
+                .filter(|(lock, _)| wanted.contains(lock))
+                .collect();
+        }
+        if wishes.len() == before {
+            return;
+        }
     }
 }
 
@@ -107,6 +140,7 @@ fn wishes(model: &Model) -> Vec<Wish> {
                 lock,
                 hold,
                 held,
+                held_in_cycles: Vec::new(),
                 requests: Vec::new(),
             });
             wishes.len() - 1
@@ -125,6 +159,7 @@ struct Finder<'a, 'w> {
     path: Vec<usize>,
     found: FxHashMap<Vec<Pc>, Vec<Vec<u32>>>,
     count: usize,
+    steps: usize,
 }
 
 /// Whether holding a lock one way keeps others from having it the other way.
@@ -134,7 +169,8 @@ fn blocks(held: Hold, wanted: Hold) -> bool {
 
 impl Finder<'_, '_> {
     fn go_on(&mut self) {
-        if self.count > MOST {
+        self.steps += 1;
+        if self.count > MOST || self.steps > MOST_STEPS {
             return;
         }
         let first = &self.wishes[self.path[0]];

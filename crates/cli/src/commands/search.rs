@@ -21,6 +21,10 @@ pub struct Search {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
     budget: Duration,
 
+    /// How long larger windows are tried for, after all was looked at in small ones (with --window auto).
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
+    growth: Duration,
+
     /// How many windows are looked at at the same time. [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -33,6 +37,7 @@ impl Search {
         Options {
             size: self.window,
             budget: self.budget,
+            growth: self.growth,
             jobs: self.jobs.map_or_else(processors, usize::from),
         }
     }

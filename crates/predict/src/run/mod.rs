@@ -45,6 +45,8 @@ pub struct Options {
     pub size: Size,
     /// How long one question may take.
     pub budget: Duration,
+    /// How long larger windows are tried for, after the first round.
+    pub growth: Duration,
     /// How many windows are looked at at once.
     pub jobs: usize,
 }
@@ -146,12 +148,14 @@ struct Shared<'a> {
     open: Mutex<FxHashMap<Places, Option<[EventIndex; 2]>>>,
     all: u64,
     done: Mutex<u64>,
+    /// When the present round ends: later ones are for as long as there is time.
+    until: Option<Instant>,
 }
 
 /// Finds all that a trace proves.
 pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> Prediction {
     let rounds = windows::rounds(source.steps.len(), options.size);
-    let shared = Shared {
+    let mut shared = Shared {
         source,
         options,
         observer,
@@ -161,11 +165,12 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
         open: Mutex::default(),
         all: source.steps.len() as u64 * rounds.len() as u64,
         done: Mutex::default(),
+        until: None,
     };
     for (round, size) in rounds.iter().enumerate() {
         let pieces = Mutex::new(Pieces::new(source.steps, *size));
         let work = || {
-            while !observer.stop().load(Ordering::Relaxed) {
+            while !shared.is_stopped() {
                 let Some(piece) = lock(&pieces).next(source) else {
                     break;
                 };
@@ -179,8 +184,11 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
             work();
         });
         // A larger window can only help with what is not settled.
-        if round + 1 < rounds.len() && lock(&shared.open).is_empty() {
+        if lock(&shared.open).is_empty() || shared.is_stopped() {
             break;
+        }
+        if round == 0 {
+            shared.until = Some(Instant::now() + options.growth);
         }
     }
     shared.finish()
@@ -215,8 +223,10 @@ impl Shared<'_> {
         self.observer.progress(done.min(self.all), self.all, &found);
     }
 
+    /// Whether the user has stopped it, or the time for larger windows is over.
     fn is_stopped(&self) -> bool {
         self.observer.stop().load(Ordering::Relaxed)
+            || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     fn races(&self, place: &Place, model: &Model, asker: &mut Asker) {
@@ -244,6 +254,7 @@ impl Shared<'_> {
                         lock(&self.open).remove(&places);
                         break;
                     }
+                    Asked::Unknown if self.until.is_some() => {}
                     Asked::Unknown => {
                         unknown = unknown.or(Some(whole.map(|at| place.index(at))));
                     }
@@ -276,8 +287,9 @@ impl Shared<'_> {
     /// Asks about a cut of the reduced window; the witness, if there is one that the checker accepts.
     fn ask(&self, place: &Place, asker: &mut Asker, goal: Goal, next: &[u32]) -> Asked {
         let started = Instant::now();
+        let deadline = started + self.options.budget;
         let budget = Budget {
-            deadline: Some(started + self.options.budget),
+            deadline: Some(self.until.map_or(deadline, |until| deadline.min(until))),
             stop: Some(self.observer.stop()),
         };
         let inner = Cut {
@@ -307,6 +319,8 @@ impl Shared<'_> {
         match answer {
             Answer::Reached(_) => of_stage.reached += 1,
             Answer::Impossible => of_stage.impossible += 1,
+            // A smaller window has answered.
+            Answer::Unknown if self.until.is_some() => {}
             Answer::Unknown => figures.unknown += 1,
         }
         let Some(schedule) = schedule else {
@@ -330,7 +344,7 @@ impl Shared<'_> {
     }
 
     fn finish(self) -> Prediction {
-        let is_stopped = self.is_stopped();
+        let is_stopped = self.observer.stop().load(Ordering::Relaxed);
         let open = self
             .open
             .into_inner()

@@ -6,9 +6,9 @@ use super::border::Standing;
 use super::{Size, Source};
 use crate::{NOBODY, Window};
 
-/// The sizes of windows that grow, and a trace that is no longer than this is one window.
-const FIRST: usize = 1 << 15;
-const NEXT: usize = 1 << 18;
+/// The sizes of windows that grow. The first is the paper's.
+const FIRST: usize = 10_000;
+const NEXT: usize = 80_000;
 const LAST: usize = 1 << 21;
 
 /// A window, and what of it is new.

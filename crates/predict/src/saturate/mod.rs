@@ -17,10 +17,25 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{Model, NONE, Seen};
 use crate::question::Question;
+use crate::search::Budget;
 
 /// The cut cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Impossible;
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saturated {
+    /// Nothing more must be.
+    Whole,
+    /// The cut cannot be reached.
+    Impossible,
+    /// The time was up.
+    GaveUp,
+}
+
+/// Events between two looks at the clock.
+const STRIDE: u32 = 1 << 10;
 
 /// What must be, on the way to a cut.
 pub struct Saturation<'m, 'w> {
@@ -88,26 +103,40 @@ impl<'m, 'w> Saturation<'m, 'w> {
     }
 
     /// Finds all that must be for a cut.
-    pub fn run(&mut self, question: &Question<'m, 'w>) -> Result<(), Impossible> {
+    pub fn run(&mut self, question: &Question<'m, 'w>, budget: &Budget) -> Saturated {
         self.reset();
         for (thread, least) in question.least.iter().enumerate() {
             self.taken[thread] = *least;
         }
         loop {
-            self.grow(question)?;
-            while let Some(event) = self.next_dirty() {
-                self.pass_on(event)?;
-                self.rules(question, event)?;
-                self.grow(question)?;
+            match self.go_on(question) {
+                Ok(false) => {}
+                Ok(true) => return Saturated::Whole,
+                Err(Impossible) => return Saturated::Impossible,
             }
-            let mut changed = self.decide(question)?;
-            changed |= self.token_rule(question)?;
-            changed |= self.end_rule()?;
-            changed |= self.open_rule(question)?;
-            if !changed && self.lowest == usize::MAX && self.entered == self.taken {
-                return Ok(());
+            if budget.is_over() {
+                return Saturated::GaveUp;
             }
         }
+    }
+
+    /// Goes on for a while; whether nothing is left to do.
+    fn go_on(&mut self, question: &Question<'m, 'w>) -> Result<bool, Impossible> {
+        self.grow(question)?;
+        for _ in 0..STRIDE {
+            let Some(event) = self.next_dirty() else {
+                let mut changed = self.decide(question)?;
+                changed |= self.token_rule(question)?;
+                changed |= self.end_rule()?;
+                changed |= self.open_rule(question)?;
+                let is_whole = self.lowest == usize::MAX && self.entered == self.taken;
+                return Ok(!changed && is_whole);
+            };
+            self.pass_on(event)?;
+            self.rules(question, event)?;
+            self.grow(question)?;
+        }
+        Ok(false)
     }
 
     fn reset(&mut self) {
