@@ -31,6 +31,7 @@ fn predicted(steps: &[Step], reads: Reads, size: Size) -> Prediction {
     let options = Options {
         size,
         budget: Duration::from_secs(60),
+        growth: Duration::from_secs(60),
         jobs: 1,
     };
     let found = predict(&source, &options, &Patient(AtomicBool::new(false)));
