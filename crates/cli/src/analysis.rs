@@ -247,6 +247,10 @@ fn merged(runs: &[Run]) -> Vec<Found> {
                 count: 0,
                 methods: Vec::new(),
             });
+            // What is shown is what has a witness: another pair of these places need not have one.
+            if run.prediction.is_some() {
+                known.race = found.race;
+            }
             known.count = known.count.max(found.count);
             known.methods.push(run.how);
         }
@@ -269,14 +273,14 @@ fn explain(
     let of_cycles = cycles
         .iter()
         .flat_map(|cycle| cycle.steps.iter().map(|step| step.requests.at));
-    let deadlocks: Vec<&Proven> = runs
+    let deadlocks: Vec<(How, &Proven)> = runs
         .iter()
-        .filter_map(|run| run.prediction.as_ref())
-        .flat_map(|prediction| &prediction.deadlocks)
+        .filter_map(|run| Some((run.how, run.prediction.as_ref()?)))
+        .flat_map(|(how, prediction)| prediction.deadlocks.iter().map(move |found| (how, found)))
         .collect();
     let of_deadlocks = deadlocks
         .iter()
-        .flat_map(|proven| proven.next.iter().copied());
+        .flat_map(|(_, proven)| proven.next.iter().copied());
     let mut contexts = Contexts::of(of_races.chain(of_cycles).chain(of_deadlocks));
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
@@ -311,11 +315,11 @@ fn explain(
             found_once.add(finding);
         }
     }
-    for proven in deadlocks {
+    for (how, proven) in deadlocks {
         let request = |index: &EventIndex| Some((*index, contexts.get(*index)?.step.event.lock()));
         let requests: Option<Vec<_>> = proven.next.iter().map(request).collect();
         let requests = requests.unwrap_or_default();
-        if let Some(finding) = explain.deadlock(&requests, Rung::Witness) {
+        if let Some(finding) = explain.deadlock(&requests, how.rung(), how.name()) {
             found_once.add(finding);
         }
     }
@@ -325,7 +329,7 @@ fn explain(
             .iter()
             .map(|step| (step.requests.at, step.requests.lock))
             .collect();
-        if let Some(finding) = explain.deadlock(&requests, Rung::Warning) {
+        if let Some(finding) = explain.deadlock(&requests, Rung::Warning, "lock order") {
             found_once.add(finding);
         }
     }
@@ -342,19 +346,31 @@ struct Distinct {
 }
 
 impl Distinct {
-    /// Adds a finding, or counts it to the one that has the same places.
-    fn add(&mut self, finding: Finding) {
+    /// Adds a finding, or counts it to the one that has the same places. The surer one is shown: a proven
+    /// deadlock takes in the warning about the order of its locks.
+    fn add(&mut self, mut finding: Finding) {
         let Some(at) = self.by_id.get(&finding.id) else {
             self.by_id.insert(finding.id.clone(), self.findings.len());
             return self.findings.push(finding);
         };
         let known = &mut self.findings[*at];
-        known.count += finding.count;
-        known.rung = known.rung.max(finding.rung);
-        for method in finding.method.split(", ") {
-            if !known.method.split(", ").any(|there| there == method) {
-                known.method = format!("{}, {method}", known.method);
-            }
+        if finding.rung > known.rung {
+            std::mem::swap(known, &mut finding);
         }
+        let mut methods: Vec<&str> = known.method.split(", ").collect();
+        let others = finding.method.split(", ");
+        // Other methods have found the same, not more of it.
+        known.count = match others.clone().any(|method| methods.contains(&method)) {
+            true => known.count + finding.count,
+            false => known.count.max(finding.count),
+        };
+        methods.extend(others);
+        let all = How::all();
+        methods.sort_by_key(|name| {
+            let place = all.iter().position(|how| how.name() == *name);
+            place.unwrap_or(all.len())
+        });
+        methods.dedup();
+        known.method = methods.join(", ");
     }
 }

@@ -1,6 +1,6 @@
 //! Files of witnesses: a schedule that leads to a finding, by itself.
 //!
-//! `{"version":1,"finding":ID,"kind":...,"trace":{...},"start":N,"next":[...],"threads":[...],"schedule":[[THREAD,COUNT],...]}`:
+//! `{"version":1,"finding":ID,"kind":...,"signature":...,"trace":{...},"start":N,"next":[...],"schedule":[[THREAD,COUNT],...],"switches":N}`:
 //! everything before event `start` of the trace happens as it was recorded; then `COUNT` events of `THREAD` (the next
 //! ones of that thread), and so on; then the events `next` are all next at once.
 
@@ -39,9 +39,10 @@ struct File<'a> {
 /// Which trace it is about.
 #[derive(Serialize)]
 struct Trace<'a> {
+    /// From the witness's folder on, or absolute.
     path: &'a Path,
     events: u64,
-    /// Of all events before the last one that the witness speaks of.
+    /// Of all its events: threads, operations, targets, places.
     digest: String,
 }
 
@@ -71,6 +72,9 @@ pub fn write(
         return Ok(());
     }
     let (threads, digest) = threads(path)?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let trace = path.strip_prefix(folder).unwrap_or(&whole);
     for finding in findings {
         let mut next: Vec<u64> = finding
             .accesses
@@ -89,7 +93,7 @@ pub fn write(
             kind: finding.kind,
             signature: &finding.signature,
             trace: Trace {
-                path,
+                path: trace,
                 events: threads.len() as u64,
                 digest: format!("{digest:016x}"),
             },
@@ -108,7 +112,10 @@ pub fn write(
         let name = folder.join(format!("witness-{}.json", finding.id));
         let text = serde_json::to_string(&file).map_err(|error| Error::usage(error.to_string()))?;
         match std::fs::write(&name, text + "\n") {
-            Ok(()) => finding.witness = Some(name.display().to_string()),
+            Ok(()) => {
+                let shown = name.strip_prefix(&here).unwrap_or(&name);
+                finding.witness = Some(shown.display().to_string());
+            }
             Err(error) => {
                 remarks.push(format!(
                     "the witness of {} cannot be kept: {}: {error}",

@@ -366,7 +366,7 @@ fn check_builds_records_and_sums_up() {
             "{told}"
         );
         assert!(told.contains("well-formed"), "{told}");
-        assert!(told.contains("data races      none in this run"), "{told}");
+        assert!(told.contains("data races      none\n"), "{told}");
         let again = here.told(&mut here.deadheat(["check", "prog.c", "7"]));
         assert!(again.contains("the program exited with 7"), "{again}");
         let list = printed(&mut here.deadheat(["ls"]));

@@ -35,7 +35,12 @@ impl Explain<'_> {
 
     /// Threads that wait for each other: for each the position of the event at which it takes the
     /// last lock, and that lock.
-    pub fn deadlock(&self, requests: &[(EventIndex, LockId)], rung: Rung) -> Option<Finding> {
+    pub fn deadlock(
+        &self,
+        requests: &[(EventIndex, LockId)],
+        rung: Rung,
+        method: &str,
+    ) -> Option<Finding> {
         let request = |(index, lock): &(EventIndex, LockId)| {
             let context = self.contexts.get(*index)?;
             let mut access = self.access(*index, context);
@@ -49,7 +54,7 @@ impl Explain<'_> {
             Some(access)
         };
         let accesses: Option<Vec<Access>> = requests.iter().map(request).collect();
-        Some(Finding::new(Kind::Deadlock, rung, "lock order", accesses?))
+        Some(Finding::new(Kind::Deadlock, rung, method, accesses?))
     }
 
     fn access(&self, index: EventIndex, context: &Context) -> Access {

@@ -76,7 +76,7 @@ fn a_race_with_a_free_is_about_the_bytes_that_were_accessed() {
 fn a_deadlock_for_people() {
     let requests = [(EventIndex(6), LockId(1)), (EventIndex(16), LockId(3))];
     let finding = explained(&trace(), |explain| {
-        explain.deadlock(&requests, Rung::Warning)
+        explain.deadlock(&requests, Rung::Warning, "lock order")
     });
     insta::assert_snapshot!(plain(&finding));
 }

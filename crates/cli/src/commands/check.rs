@@ -117,12 +117,12 @@ impl Args {
         analysis
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
-        let found = show(&analysis, self.warnings);
-        let exit = search::exit(&analysis).filter(|exit| *exit == Exit::Bug || found == 0);
-        Ok(match recorded.deadlocked || found > 0 {
-            true => exit.unwrap_or(Exit::Findings),
-            false if verified == Exit::Clean => exit.unwrap_or(verified),
-            false => verified,
+        let found = show(&analysis, self.warnings) + usize::from(recorded.deadlocked);
+        let exit = search::exit(&analysis, found);
+        Ok(match found {
+            0 if verified == Exit::Clean => exit.unwrap_or(verified),
+            0 => verified,
+            _ => exit.unwrap_or(Exit::Findings),
         })
     }
 

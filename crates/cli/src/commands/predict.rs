@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use deadheat_detect::{Method, Promise};
-use deadheat_report::{Kind, json, text};
+use deadheat_report::{Kind, Rung, json, text};
 use deadheat_trace::{Mode, Steps};
 use serde::Serialize;
 
@@ -125,12 +125,11 @@ impl Args {
         }
         search::tell(&analysis);
         say(summary(&analysis, suppressed));
-        Ok(
-            search::exit(&analysis).unwrap_or(match analysis.findings.is_empty() {
-                true => Exit::Clean,
-                false => Exit::Findings,
-            }),
-        )
+        let found = analysis.findings.len();
+        Ok(search::exit(&analysis, found).unwrap_or(match found {
+            0 => Exit::Clean,
+            _ => Exit::Findings,
+        }))
     }
 
     /// Where witnesses are kept: with the recording, or where the user says.
@@ -243,25 +242,33 @@ fn comparison(analysis: &Analysis) -> String {
     if let Some(prediction) = runs.find_map(|run| run.prediction.as_ref()) {
         let candidates = prediction.statistics.candidates;
         text.push_str(&format!(
-            "{} passed the quick check\n",
-            counted(candidates, "pair of places")
+            "quick check: {} of places may race\n",
+            counted(candidates, "pair")
         ));
     }
     text
 }
 
 fn summary(analysis: &Analysis, suppressed: usize) -> String {
-    let of = |kind: Kind| {
+    let of = |kind: Kind, is_sure: bool| {
         let findings = analysis.findings.iter();
-        findings.filter(|finding| finding.kind == kind).count() as u64
+        let those = findings.filter(|finding| finding.kind == kind);
+        let those = those.filter(|finding| (finding.rung != Rung::Warning) == is_sure);
+        those.count() as u64
     };
-    let (races, deadlocks) = (of(Kind::Race), of(Kind::Deadlock));
-    let mut parts = vec![match races {
-        0 => styled(GOOD, "no races"),
-        many => styled(BAD, counted(many, "race")),
-    }];
-    if deadlocks > 0 {
-        parts.push(styled(BAD, counted(deadlocks, "possible deadlock")));
+    let all = [
+        (of(Kind::Race, true), "race"),
+        (of(Kind::Race, false), "possible race"),
+        (of(Kind::Deadlock, true), "deadlock"),
+        (of(Kind::Deadlock, false), "possible deadlock"),
+    ];
+    let mut parts: Vec<String> = all
+        .into_iter()
+        .filter(|(many, _)| *many > 0)
+        .map(|(many, what)| styled(BAD, counted(many, what)))
+        .collect();
+    if all[0].0 + all[1].0 == 0 {
+        parts.insert(0, styled(GOOD, "no races"));
     }
     if suppressed > 0 {
         parts.push(format!("{suppressed} suppressed"));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::analysis::Analysis;
 use crate::exit::Exit;
-use crate::terminal::{counted, duration, say};
+use crate::terminal::{count, counted, duration, say};
 
 /// How far prediction goes.
 #[derive(Debug, clap::Args)]
@@ -73,46 +73,50 @@ fn predictions(analysis: &Analysis) -> impl Iterator<Item = &Prediction> {
 
 /// Says what the user should know about a search.
 pub fn tell(analysis: &Analysis) {
-    for prediction in predictions(analysis) {
+    for run in &analysis.runs {
+        let Some(prediction) = &run.prediction else {
+            continue;
+        };
+        let name = run.how.name();
         for refused in &prediction.refused {
             let events: Vec<String> = refused.next.iter().map(ToString::to_string).collect();
             say(format_args!(
-                "error: a bug in Deadheat: a witness of events {} is none: {}; please report it",
+                "error: a bug in Deadheat: the witness of events {} is none: {}; please report it",
                 events.join(" and "),
                 refused.violation
             ));
         }
         let figures = &prediction.statistics;
-        if figures.asked > 0 {
+        if figures.asked > figures.unknown {
             let settled = Figures::told(prediction);
-            say(format_args!(
-                "{} asked about, proven by stage: {settled}",
-                counted(figures.asked, "pair")
-            ));
+            let asked = counted(figures.asked, "question");
+            say(format_args!("{name} asked {asked}: {settled}"));
         }
         if prediction.is_stopped {
-            say("note: interrupted: there may be more");
+            say(format_args!(
+                "note: {name} was interrupted: there may be more"
+            ));
         } else if figures.unknown > 0 {
             say(format_args!(
-                "note: {} could not be settled within the budget: --budget gives more time",
-                counted(figures.unknown, "pair")
+                "note: {name} could not settle {} within the budget: --budget gives more time",
+                counted(figures.unknown, "question")
             ));
         }
         if figures.left_out > 0 {
             say(format_args!(
-                "note: {} not looked at: too many of the same places",
+                "note: {name} has not asked about {}: too many of the same places",
                 counted(figures.left_out, "pair")
             ));
         }
     }
 }
 
-/// The exit code, if the search has one.
-pub fn exit(analysis: &Analysis) -> Option<Exit> {
+/// The exit code, if the search has one, after so many findings.
+pub fn exit(analysis: &Analysis, found: usize) -> Option<Exit> {
     let has_refused = predictions(analysis).any(|prediction| !prediction.refused.is_empty());
     let is_open = predictions(analysis)
         .any(|prediction| prediction.is_stopped || prediction.statistics.unknown > 0);
-    match (has_refused, analysis.findings.is_empty() && is_open) {
+    match (has_refused, found == 0 && is_open) {
         (true, _) => Some(Exit::Bug),
         (false, true) => Some(Exit::Inconclusive),
         (false, false) => None,
@@ -164,21 +168,19 @@ impl Figures {
         }
     }
 
-    /// The same for people: which stage settled how many pairs.
-    pub fn told(prediction: &Prediction) -> String {
-        let figures = &prediction.statistics;
-        let stages = Stage::ALL.into_iter().zip(&figures.stages);
-        let settled = stages
-            .filter(|(_, figures)| figures.reached + figures.impossible > 0)
-            .map(|(stage, figures)| {
-                format!(
-                    "{} {} of {} in {}",
-                    stage.name(),
-                    figures.reached,
-                    figures.reached + figures.impossible,
-                    duration(figures.took)
-                )
-            });
+    /// The same for people: which stage settled how many questions.
+    fn told(prediction: &Prediction) -> String {
+        let stages = Stage::ALL.into_iter().zip(&prediction.statistics.stages);
+        let settled = stages.filter_map(|(stage, figures)| {
+            let parts = [(figures.reached, "proven"), (figures.impossible, "refuted")];
+            let parts: Vec<String> = parts
+                .into_iter()
+                .filter(|(number, _)| *number > 0)
+                .map(|(number, what)| format!("{} {what}", count(number)))
+                .collect();
+            let (name, took) = (stage.name(), duration(figures.took));
+            (!parts.is_empty()).then(|| format!("{} by {name} ({took})", parts.join(" and ")))
+        });
         settled.collect::<Vec<_>>().join(", ")
     }
 }

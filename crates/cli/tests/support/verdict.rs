@@ -14,8 +14,17 @@ pub enum Lines {
 
 const NEAR: u32 = 3;
 
-/// Whether every race that was reported as seen is marked, and no near miss is among them. Warnings
-/// promise nothing and are not looked at.
+impl Lines {
+    fn are_same(self, found: u32, marked: u32) -> bool {
+        match self {
+            Lines::Exact => found == marked,
+            Lines::Near => found.abs_diff(marked) <= NEAR,
+        }
+    }
+}
+
+/// Whether every race that was reported as seen or proven is marked, and no near miss is among them; and every
+/// proven deadlock. Warnings promise nothing and are not looked at.
 pub fn agree(oracle: &Oracle, report: &str, lines: Lines) -> Result<usize, String> {
     let report: Value =
         serde_json::from_str(report).map_err(|error| format!("{error}: {report}"))?;
@@ -24,14 +33,16 @@ pub fn agree(oracle: &Oracle, report: &str, lines: Lines) -> Result<usize, Strin
         .iter()
         .filter(|finding| finding["kind"] == "race" && finding["rung"] != "warning")
         .collect();
+    let proven = findings
+        .iter()
+        .filter(|finding| finding["kind"] == "deadlock" && finding["rung"] != "warning");
+    for finding in proven {
+        if !is_marked_deadlock(oracle, &places(finding)?, lines) {
+            return Err(format!("a deadlock that is not marked: {finding:#}"));
+        }
+    }
     for finding in &seen {
-        let places: Vec<(String, u32)> = finding["accesses"]
-            .as_array()
-            .ok_or("no accesses")?
-            .iter()
-            .map(place)
-            .collect();
-        if !is_marked(oracle, &places, lines) {
+        if !is_marked(oracle, &places(finding)?, lines) {
             return Err(format!(
                 "a race that is not marked: {} on {}\n{finding:#}",
                 finding["signature"], finding["object"]["name"]
@@ -41,6 +52,12 @@ pub fn agree(oracle: &Oracle, report: &str, lines: Lines) -> Result<usize, Strin
     Ok(seen.len())
 }
 
+/// File names and lines of a finding.
+fn places(finding: &Value) -> Result<Vec<(String, u32)>, String> {
+    let accesses = finding["accesses"].as_array().ok_or("no accesses")?;
+    Ok(accesses.iter().map(place).collect())
+}
+
 /// File name and line of an access.
 fn place(access: &Value) -> (String, u32) {
     let file = access["file"].as_str().unwrap_or_default();
@@ -48,19 +65,32 @@ fn place(access: &Value) -> (String, u32) {
     (name.to_owned(), access["line"].as_u64().unwrap_or(0) as u32)
 }
 
+fn own_name(oracle: &Oracle) -> String {
+    let name = oracle.path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// Whether these are the requests of a marked deadlock.
+fn is_marked_deadlock(oracle: &Oracle, places: &[(String, u32)], lines: Lines) -> bool {
+    let own = own_name(oracle);
+    let mut found: Vec<u32> = places.iter().map(|(_, line)| *line).collect();
+    found.sort_unstable();
+    places.iter().all(|(file, _)| *file == own)
+        && oracle.deadlocks.iter().any(|deadlock| {
+            let marked = deadlock.requests.iter().map(|request| request.line);
+            marked.len() == found.len()
+                && marked
+                    .zip(&found)
+                    .all(|(marked, found)| lines.are_same(*found, marked))
+        })
+}
+
 fn is_marked(oracle: &Oracle, places: &[(String, u32)], lines: Lines) -> bool {
     let [(file_a, a), (file_b, b)] = places else {
         return false;
     };
-    let own = oracle
-        .path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy();
-    let same = |found: u32, marked: u32| match lines {
-        Lines::Exact => found == marked,
-        Lines::Near => found.abs_diff(marked) <= NEAR,
-    };
+    let own = own_name(oracle);
+    let same = |found, marked| lines.are_same(found, marked);
     let pair = |(x, y): (u32, u32)| (same(*a, x) && same(*b, y)) || (same(*a, y) && same(*b, x));
     let within =
         *file_a == own && *file_b == own && oracle.races.iter().any(|race| pair(race.lines));
