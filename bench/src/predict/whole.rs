@@ -113,6 +113,7 @@ pub fn run(steps: &[Step], needed: &[u32], window: usize) -> Prediction {
     let options = Options {
         size: Size::Events(window),
         budget: Duration::from_secs(60),
+        growth: Duration::from_secs(10),
         jobs: JOBS,
     };
     predict(&source, &options, &Nobody(AtomicBool::new(false)))
