@@ -126,7 +126,8 @@ fn look(case: &Case, mut known: Known) -> Tally {
 }
 
 /// Which reads are changed, and how: some executions of each site, and not too many in all.
-/// Pointers to code are left alone: a program that jumps to nowhere shows nothing.
+/// Pointers to code are left alone: a program that jumps to nowhere shows nothing. So are pointers to locks and the like: unlocking
+/// something beside one damages it, and then locking fails.
 fn choose(recording: &Recording, dice: &mut Dice) -> Vec<(usize, u64)> {
     let mut sites: BTreeMap<Pc, Vec<usize>> = BTreeMap::new();
     let steps = &recording.trace.steps;
@@ -139,7 +140,11 @@ fn choose(recording: &Recording, dice: &mut Dice) -> Vec<(usize, u64)> {
         let mut behind = steps[index + 1..].iter();
         let read = behind.find(|step| step.event.thread() == event.thread());
         let value = read.and_then(|step| step.read()).unwrap_or(0);
-        if !recording.is_code(value) {
+        let is_object = |value: u64| {
+            let mut objects = recording.trace.tables.syncs.iter();
+            value != 0 && objects.any(|object| object.addr.0 == value)
+        };
+        if !recording.is_code(value) && !is_object(value) {
             sites.entry(event.pc()).or_default().push(number);
         }
         number += 1;
