@@ -11,7 +11,7 @@ use deadheat_detect::{
     Access, Benign, Channels, Deadlock, Deadlocks, Detector, Hybrid, HybridOptions, LockOrder,
     Marked, Race, Races, Signature,
 };
-use deadheat_predict::{Options, Prediction, Proven};
+use deadheat_predict::{Options, Prediction, Proven, Refused};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
 use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
 use rustc_hash::FxHashMap;
@@ -281,7 +281,16 @@ fn explain(
     let of_deadlocks = deadlocks
         .iter()
         .flat_map(|(_, proven)| proven.next.iter().copied());
-    let mut contexts = Contexts::of(of_races.chain(of_cycles).chain(of_deadlocks));
+    let refused: Vec<(How, &Refused)> = runs
+        .iter()
+        .filter_map(|run| Some((run.how, run.prediction.as_ref()?)))
+        .flat_map(|(how, prediction)| prediction.refused.iter().map(move |found| (how, found)))
+        .collect();
+    let of_refused = refused
+        .iter()
+        .flat_map(|(_, refused)| refused.next.iter().copied());
+    let of_predicted = of_deadlocks.chain(of_refused);
+    let mut contexts = Contexts::of(of_races.chain(of_cycles).chain(of_predicted));
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
     let mut steps = Watched::new(input, "explaining");
@@ -312,6 +321,16 @@ fn explain(
             finding.count = found.count;
             let hints = benign.hints(i).into_iter();
             finding.hints = hints.map(|hint| hint::told(hint, &names, tables)).collect();
+            found_once.add(finding);
+        }
+    }
+    // A witness that is none leaves a warning.
+    for (how, refused) in refused {
+        let mut next = refused.next.clone();
+        next.sort_unstable();
+        if let [first, second] = next[..]
+            && let Some(finding) = explain.race([first, second], Rung::Warning, how.name())
+        {
             found_once.add(finding);
         }
     }

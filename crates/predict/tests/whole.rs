@@ -81,6 +81,28 @@ fn agrees(window: Window) {
     );
 }
 
+/// Times that no clock can tell, and a block that ends behind all memory.
+#[test]
+fn odd_figures_do_no_harm() {
+    let text = "T0|fork(T1)|1\nT0|alloc(x:8)|2\nT0|w(x=1)|3\nT1|w(x=2)|4\n";
+    let mut trace = deadheat_trace::text::parse(text).unwrap();
+    trace.steps[1] = trace.steps[1].with_written(u64::MAX);
+    let needed_by = vec![deadheat_predict::NOBODY; trace.steps.len()];
+    let source = Source {
+        steps: &trace.steps,
+        needed_by: &needed_by,
+        is_judged: &|_| true,
+    };
+    let options = Options {
+        size: Size::Auto,
+        budget: Duration::MAX,
+        growth: Duration::MAX,
+        jobs: 1,
+    };
+    let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
+    assert_eq!(found.races.len(), 1);
+}
+
 /// Nothing that began before the window, no gaps; and no attempts in vain, for which the predictor
 /// knows fewer reasons than there may be.
 const FROM_THE_START: Rest = Rest {

@@ -97,7 +97,10 @@ impl Lives {
         for block in &window.border.blocks {
             blocks.insert(
                 block.start.0,
-                (block.start.0 + block.bytes, lives.len() as u32),
+                (
+                    block.start.0.saturating_add(block.bytes),
+                    lives.len() as u32,
+                ),
             );
             lives.push(Life::default());
             self.begin(NONE);
@@ -108,7 +111,7 @@ impl Lives {
             let addr = step.event.addr().0;
             match step.event.op() {
                 Op::Alloc => {
-                    let end = addr + step.written().unwrap_or(0).max(1);
+                    let end = addr.saturating_add(step.written().unwrap_or(0).max(1));
                     let overlapping: SmallVec<[u64; 4]> = blocks
                         .range(..end)
                         .rev()

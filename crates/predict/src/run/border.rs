@@ -28,9 +28,9 @@ impl Standing {
             Op::Release | Op::ReadRelease => self.release(step),
             Op::Alloc => {
                 let (start, bytes) = (event.addr().0, step.written().unwrap_or(0).max(1));
-                let overlapping = self.blocks.range(..start + bytes).rev();
+                let overlapping = self.blocks.range(..start.saturating_add(bytes)).rev();
                 let overlapping: Vec<u64> = overlapping
-                    .take_while(|(first, (bytes, _))| **first + bytes > start)
+                    .take_while(|(first, (bytes, _))| first.saturating_add(*bytes) > start)
                     .map(|(first, _)| *first)
                     .collect();
                 for first in overlapping {
@@ -160,7 +160,7 @@ impl Standing {
                 continue;
             }
             let block = self.blocks.range(..=addr).next_back();
-            let block = block.filter(|(start, (bytes, _))| addr < *start + bytes);
+            let block = block.filter(|(start, (bytes, _))| addr < start.saturating_add(*bytes));
             let made = block.map_or(0, |(_, (_, made))| *made);
             blocks.extend(block.map(|(start, (bytes, _))| (*start, *bytes)));
             if op.is_access() {

@@ -151,6 +151,8 @@ struct Shared<'a> {
     done: Mutex<u64>,
     /// When the present round ends: later ones are for as long as there is time.
     until: Option<Instant>,
+    /// Smaller windows have been looked at.
+    is_growing: bool,
 }
 
 /// Finds all that a trace proves.
@@ -167,6 +169,7 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
         all: source.steps.len() as u64 * rounds.len() as u64,
         done: Mutex::default(),
         until: None,
+        is_growing: false,
     };
     for (round, size) in rounds.iter().enumerate() {
         let pieces = Mutex::new(Pieces::new(source.steps, *size));
@@ -188,7 +191,9 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
             break;
         }
         if round == 0 {
-            shared.until = Some(Instant::now() + options.growth);
+            // A time that is too far away to be told has no end.
+            shared.until = Instant::now().checked_add(options.growth);
+            shared.is_growing = true;
         }
     }
     shared.finish()
@@ -260,7 +265,7 @@ impl Shared<'_> {
                         lock(&self.open).remove(&places);
                         break;
                     }
-                    Asked::Unknown if self.until.is_some() => {}
+                    Asked::Unknown if self.is_growing => {}
                     Asked::Unknown => {
                         unknown = unknown.or(Some(whole.map(|at| place.index(at))));
                     }
@@ -293,9 +298,9 @@ impl Shared<'_> {
     /// Asks about a cut of the reduced window; the witness, if there is one that the checker accepts.
     fn ask(&self, place: &Place, asker: &mut Asker, goal: Goal, next: &[u32]) -> Asked {
         let started = Instant::now();
-        let deadline = started + self.options.budget;
+        let deadline = started.checked_add(self.options.budget);
         let budget = Budget {
-            deadline: Some(self.until.map_or(deadline, |until| deadline.min(until))),
+            deadline: deadline.into_iter().chain(self.until).min(),
             stop: Some(self.observer.stop()),
         };
         let inner = Cut {
@@ -326,7 +331,7 @@ impl Shared<'_> {
             Answer::Reached(_) => of_stage.reached += 1,
             Answer::Impossible => of_stage.impossible += 1,
             // A smaller window has answered.
-            Answer::Unknown if self.until.is_some() => {}
+            Answer::Unknown if self.is_growing => {}
             Answer::Unknown => figures.unknown += 1,
         }
         let Some(schedule) = schedule else {
