@@ -24,6 +24,7 @@ mod checksum;
 mod live;
 pub mod meta;
 mod op;
+pub mod plan;
 pub mod watch;
 pub mod word;
 

@@ -1,0 +1,170 @@
+//! A schedule to enforce: what the tool writes and the runtime follows.
+//!
+//! ```text
+//! file := PlanHeader PlanThread* PlanSegment* PlanEvent* PlanGoal*
+//! ```
+//!
+//! Everything is little-endian and eight bytes wide or a half of that, so that the file can be mapped and used
+//! as it is. *Events* stand thread by thread, each thread's in its order: what the runtime checks every step
+//! against. Functions' entries and exits and requests for locks are not among them: the first are
+//! nobody else's business, and whether a thread has to wait depends on the schedule. *Segments* say in which order: thread
+//! `thread` goes on until `upto` of its events have happened. Then the threads of the *goals* are let go on until each stands in
+//! front of its goal.
+//!
+//! Addresses are said so that they mean the same in another run: see [`Region`].
+//!
+//! What comes of it is written to the file `<plan>.verdict`, in one piece, as text:
+//!
+//! ```text
+//! deadheat-verdict 1 4711             version, process
+//! reached                             all goals stand
+//!  at 0 1 write ADDRESS 4 PC          goal, thread, operation, address, bytes, place
+//! diverged 1 17                       thread, how many of its events had happened
+//!  came write ADDRESS 4 PC            what it was about to do instead of the next one
+//! blocked 1 17 OBJECT                 the schedule wants a thread to go on that cannot
+//! ended 1 17                          the program ended while the schedule wants this thread to go on
+//! got 1 OBJECT                        a thread that should have waited for ever got the lock
+//! passed 1 17                         a thread took no step for too long
+//! ```
+
+/// The variable that names the plan.
+pub const PLAN: &str = "DEADHEAT_PLAN";
+/// What the name of the verdict's file ends with.
+pub const VERDICT: &str = ".verdict";
+/// The first word of a verdict.
+pub const VERDICT_MAGIC: &str = "deadheat-verdict";
+/// The version of both.
+pub const VERSION: u32 = 1;
+/// The first eight bytes of a plan.
+pub const MAGIC: [u8; 8] = *b"DHPLAN\0\0";
+
+/// What the goals are.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoalKind {
+    /// There are none: the program is let go at the end of the segments.
+    None = 0,
+    /// Two accesses.
+    Race = 1,
+    /// Requests that wait for ever.
+    Deadlock = 2,
+}
+
+/// What happens once the goals stand.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The program is ended.
+    Stop = 0,
+    /// It waits for a debugger, then goes on as with [`After::Go`].
+    Wait = 1,
+    /// It goes on: the thread of goal `first` does what it stands before, then the others of the goals, then all.
+    Go = 2,
+}
+
+/// The head of the file.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanHeader {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// A [`GoalKind`].
+    pub goal: u32,
+    /// An [`After`].
+    pub after: u32,
+    /// The goal whose thread goes first.
+    pub first: u32,
+    /// 1 if places and addresses in modules are the same as when they were recorded, else only their last twelve bits are.
+    pub steady: u32,
+    /// How many threads.
+    pub threads: u32,
+    /// How many goals.
+    pub goals: u32,
+    /// How many regions: their numbers are smaller.
+    pub regions: u32,
+    /// How many segments.
+    pub segments: u64,
+    /// How many events.
+    pub events: u64,
+}
+
+/// A thread.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanThread {
+    /// Its number.
+    pub id: u32,
+    /// Not used.
+    pub reserved: u32,
+    /// Its first event.
+    pub first: u64,
+    /// How many it has.
+    pub count: u64,
+}
+
+/// A stretch of the schedule.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanSegment {
+    /// Which of the plan's threads.
+    pub thread: u32,
+    /// Not used.
+    pub reserved: u32,
+    /// How many of its events have happened at its end, counted from the thread's beginning.
+    pub upto: u64,
+}
+
+/// What an address is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region(pub u32);
+
+impl Region {
+    /// The address is not compared.
+    pub const ANY: Region = Region(0);
+    /// The address is that in the recorded run.
+    pub const FIXED: Region = Region(1);
+    /// From here on: the block that the event with this number in `defines` has handed out.
+    pub const FIRST_BLOCK: u32 = 2;
+}
+
+/// An event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanEvent {
+    /// An `Op`.
+    pub op: u8,
+    /// Not used.
+    pub reserved: u8,
+    /// How many bytes it accesses.
+    pub size: u16,
+    /// A [`Region`].
+    pub region: u32,
+    /// The address in the region; for forks, joins, beginnings and ends a thread's number.
+    pub target: u64,
+    /// Where it is; 0 if that is not known or does not matter.
+    pub pc: u64,
+    /// For an allocation: the region that it hands out, 0 if nobody asks.
+    pub defines: u32,
+    /// Not used.
+    pub reserved2: u32,
+}
+
+/// What a thread stands in front of in the end: behind its last event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanGoal {
+    /// Which of the plan's threads.
+    pub thread: u32,
+    /// Not used.
+    pub reserved: u32,
+    /// The event.
+    pub event: PlanEvent,
+}
+
+const _: () = assert!(size_of::<PlanHeader>() == 56);
+const _: () = assert!(size_of::<PlanThread>() == 24);
+const _: () = assert!(size_of::<PlanSegment>() == 16);
+const _: () = assert!(size_of::<PlanEvent>() == 32);
+const _: () = assert!(size_of::<PlanGoal>() == 40);
