@@ -3,6 +3,7 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
+mod again;
 mod analysis;
 mod cache;
 mod commands;
@@ -21,6 +22,7 @@ mod recorder;
 mod runtime_files;
 mod rust;
 mod signals;
+mod stdin;
 mod store;
 mod symbols;
 mod terminal;
