@@ -23,6 +23,7 @@ mod recorder;
 mod runtime_files;
 mod rust;
 mod signals;
+mod stdin;
 mod store;
 mod symbols;
 mod terminal;

@@ -108,6 +108,7 @@ impl Args {
             options: self.schedule.options(true),
             steady: true,
             place: Place::Store(recording),
+            again: None,
         };
         let recorded = plan.run()?;
         let verified = verified(&recorded)?;
