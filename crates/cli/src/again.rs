@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::launch::Launch;
+use crate::launch::{self, Launch};
 use crate::program::Program;
 use crate::stdin::{self, Kind, Source};
 use crate::store::invocation::{Invocation, identity};
@@ -71,9 +71,15 @@ impl Again {
             variables,
             folder: Some(&self.invocation.folder),
             stdin: Source::Again(self.invocation.stdin, self.stdin.clone()),
+            output: None,
             steady: self.invocation.filled.is_some(),
             filled: self.invocation.filled,
         }
+    }
+
+    /// Whether addresses are as they were, as far as the schedule does not change them.
+    pub fn is_steady(&self) -> bool {
+        self.invocation.filled.is_some() && launch::can_be_steady()
     }
 
     /// Writes down beside another trace that it is this run again, with these options.

@@ -174,6 +174,7 @@ impl Plan {
             variables,
             folder: None,
             stdin: Source::Kept(Invocation::stdin_path(trace)),
+            output: None,
             steady: self.steady,
             filled: None,
         }

@@ -12,12 +12,12 @@ pub mod plan;
 
 use std::path::{Path, PathBuf};
 
-use deadheat_explore::{After, Plan, Verdict};
+use deadheat_explore::{After, Collected, Plan, Verdict};
 use deadheat_report::{Finding, Names, Rung};
 use deadheat_trace::Tables;
 
 use crate::again::{self, Again};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::Counted;
 use crate::witness::Witness;
 use fine::{Enforced, Output};
@@ -26,6 +26,8 @@ use fine::{Enforced, Output};
 pub struct Case {
     /// The witness.
     pub witness: Witness,
+    /// What plans of its events are made of.
+    pub collected: Collected,
     /// What the runtime follows.
     pub plan: Plan,
     /// The program.
@@ -39,9 +41,14 @@ impl Case {
     pub fn of(path: &Path) -> Result<Self> {
         let witness = Witness::read(path)?;
         let again = again::of(&witness.trace.path)?;
-        let (plan, tables) = plan::of(&witness, again.is_steady())?;
+        let (collected, tables) = plan::of(&witness)?;
+        let plan = collected.plan(&collected.schedule, again.is_steady());
+        let plan = plan.map_err(|error| {
+            Error::usage(format!("the witness of {}: {error}", witness.finding))
+        })?;
         Ok(Case {
             witness,
+            collected,
             plan,
             again,
             tables,

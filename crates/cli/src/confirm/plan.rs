@@ -1,6 +1,6 @@
 //! From a witness to the file that the runtime follows.
 
-use deadheat_explore::{Goal, GoalKind, Plan, Planner, Request};
+use deadheat_explore::{Collected, Goal, GoalKind, Planner, Request};
 use deadheat_report::Kind;
 use deadheat_trace::file::TraceFile;
 use deadheat_trace::{EventIndex, Mode, Steps, Tables, ThreadId};
@@ -10,9 +10,9 @@ use crate::input;
 use crate::progress::Watched;
 use crate::witness::{Digest, Witness};
 
-/// The plan of a witness, and its trace's tables. The trace is read once as the analysis saw it, and beside that as it was
+/// What plans of a witness are made of, and its trace's tables. The trace is read once as the analysis saw it, and beside that as it was
 /// recorded: what readers add to it the runtime knows nothing of.
-pub fn of(witness: &Witness, steady: bool) -> Result<(Plan, Tables)> {
+pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
     let path = &witness.trace.path;
     let shown = path.display();
     let request = Request {
@@ -70,10 +70,10 @@ pub fn of(witness: &Witness, steady: bool) -> Result<(Plan, Tables)> {
         ))
         .help("record and check the program again"));
     }
-    let plan = planner
-        .finish(steady)
+    let collected = planner
+        .finish()
         .map_err(|error| Error::usage(format!("the witness of {}: {error}", witness.finding)))?;
-    Ok((plan, steps.tables().clone()))
+    Ok((collected, steps.tables().clone()))
 }
 
 fn next_of(raw: &mut deadheat_trace::file::Reader<'_>) -> Option<deadheat_trace::Step> {
