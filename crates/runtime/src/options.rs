@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use deadheat_wire::watch;
+use deadheat_wire::{inputs, watch};
 
 use crate::{memory, message, sys};
 
@@ -122,9 +122,10 @@ pub fn read() -> Option<&'static [u8]> {
     if HELP.get() == 1 {
         help();
     }
-    if let Some(path) = variables().find_map(|variable| value(variable, watch::SELECT)) {
-        SELECT_LEN.store(path.len(), Ordering::Relaxed);
-        SELECT.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
+    for (file, name) in [(&SELECT, watch::SELECT), (&INPUTS, inputs::INPUTS)] {
+        if let Some(path) = variables().find_map(|variable| value(variable, name)) {
+            file.set(path);
+        }
     }
     let name = if MODE.get() == WATCH {
         watch::REPORT
@@ -141,15 +142,39 @@ fn value<'a>(variable: &'a [u8], name: &str) -> Option<&'a [u8]> {
     variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")
 }
 
-static SELECT: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
-static SELECT_LEN: AtomicUsize = AtomicUsize::new(0);
+/// A file that a variable names.
+pub struct Named {
+    start: AtomicPtr<u8>,
+    len: AtomicUsize,
+}
 
-/// The file of selected places, with a closing zero.
-pub fn select() -> Option<&'static [u8]> {
-    let start = SELECT.load(Ordering::Relaxed);
-    let len = SELECT_LEN.load(Ordering::Relaxed);
-    // SAFETY: a variable in the environment's copy, which stays; a zero byte follows it there.
-    (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len + 1) })
+/// The file of selected places.
+pub static SELECT: Named = Named::none();
+/// What threads got from the system in an earlier run.
+pub static INPUTS: Named = Named::none();
+
+impl Named {
+    const fn none() -> Self {
+        Named {
+            start: AtomicPtr::new(core::ptr::null_mut()),
+            len: AtomicUsize::new(0),
+        }
+    }
+
+    /// `path` is a variable's value in the environment's copy.
+    fn set(&self, path: &'static [u8]) {
+        self.len.store(path.len(), Ordering::Relaxed);
+        self.start
+            .store(path.as_ptr().cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Its path, with a closing zero.
+    pub fn path(&self) -> Option<&'static [u8]> {
+        let start = self.start.load(Ordering::Relaxed);
+        let len = self.len.load(Ordering::Relaxed);
+        // SAFETY: a variable in the environment's copy, which stays; a zero byte follows it there.
+        (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len + 1) })
+    }
 }
 
 fn apply(list: &[u8]) {

@@ -18,7 +18,7 @@ fn the_file_header() {
     assert_eq!(
         lines(&words[1..]),
         [
-            "0000000100000002",
+            "0000000100000003",
             "1122334455667788",
             "000000000000002a",
             "0000000000000000",
@@ -26,7 +26,7 @@ fn the_file_header() {
             "cb2dae32d923a3a1",
         ]
     );
-    assert_eq!(VERSION, 2);
+    assert_eq!(VERSION, 3);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub use cursor::Cursor;
 pub use stream::{BlockCopy, Stream};
 
 use crate::local::{Inside, local};
-use crate::{intercept, message, options, serial, sys, threads, watch};
+use crate::{inputs, intercept, message, options, serial, sys, threads, watch};
 
 /// What the runtime is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +87,9 @@ fn begin(path: &'static [u8]) {
         return;
     }
     facts::go_to_report(wanted == Mode::Watch);
+    if wanted == Mode::Serial && file::is_at(path) {
+        inputs::load();
+    }
     threads::adopt_first();
     if wanted == Mode::Serial {
         serial::start();
@@ -163,6 +166,7 @@ pub fn restart_in_child() {
         return;
     }
     SEQUENCE.store(1, Ordering::Relaxed);
+    inputs::unload();
     threads::only_me();
     if before == Mode::Serial {
         serial::restart_in_child();

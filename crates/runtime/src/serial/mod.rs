@@ -191,6 +191,11 @@ pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
     with_turn(|me| turn_holder().log.sync(id(me), sync, read, written));
 }
 
+/// What the running thread got from the system; the caller has asked [`threads::visible`].
+pub fn input(kind: u32, value: u64) {
+    with_turn(|me| turn_holder().log.input(id(me), kind, value));
+}
+
 /// A function's entry.
 pub fn enter(caller: usize, callee: usize) {
     with_turn(|me| turn_holder().log.enter(id(me), caller, callee));
