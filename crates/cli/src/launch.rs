@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::program::{Kind, Program};
 use crate::runtime_files::RuntimeFiles;
 use crate::signals::Watch;
-use crate::stdin::Source;
+use crate::stdin::{self, Source};
 
 /// Where the runtime writes the trace.
 pub const TRACE: &str = "DEADHEAT_TRACE";
@@ -46,6 +47,8 @@ pub struct Launch<'a> {
     pub folder: Option<&'a Path>,
     /// Its standard input.
     pub stdin: Source,
+    /// Where its output and its errors go; to this process's own if `None`.
+    pub output: Option<(File, File)>,
     /// Whether addresses should be the same in every run.
     pub steady: bool,
     /// What [`Launch::filled`] was in a run whose addresses this one should have.
@@ -65,9 +68,23 @@ pub struct Outcome {
     pub kept: bool,
 }
 
+/// A run that is under way.
+pub struct Started {
+    child: Child,
+    signals: Watch,
+    input: stdin::Running,
+    since: Instant,
+    unsteady: bool,
+}
+
 impl Launch<'_> {
     /// Runs the program to its end.
     pub fn run(&self) -> Result<Outcome> {
+        self.start()?.wait()
+    }
+
+    /// Starts the program.
+    pub fn start(&self) -> Result<Started> {
         let not_started = |error: io::Error| {
             Error::not_started(format!(
                 "cannot start {}: {error}",
@@ -88,27 +105,35 @@ impl Launch<'_> {
             Error::not_started(format!("cannot set up the standard input: {error}"))
         })?;
         command.stdin(stdin);
+        if let Some((output, errors)) = &self.output {
+            command.stdout(output.try_clone().map_err(not_started)?);
+            command.stderr(errors.try_clone().map_err(not_started)?);
+        }
 
-        let watch = Watch::begin();
+        let signals = Watch::begin();
         let steady = Steady::begin(self.steady);
-        let started = Instant::now();
+        let since = Instant::now();
         let child = command.spawn();
         let unsteady = self.steady && (steady.is_none() || padding.is_none());
         drop(steady);
         drop(command); // with it, the program's end of a pipe
-        let ended = child.and_then(|mut child| {
-            watch.child(child.id());
-            child.wait()
-        });
-        let took = started.elapsed();
-        watch.end();
-        let kept = input.finish();
-        Ok(Outcome {
-            status: ended.map_err(not_started)?,
-            took,
-            unsteady,
-            kept,
-        })
+        match child {
+            Ok(child) => {
+                signals.child(child.id());
+                Ok(Started {
+                    child,
+                    signals,
+                    input,
+                    since,
+                    unsteady,
+                })
+            }
+            Err(error) => {
+                signals.end();
+                input.finish();
+                Err(not_started(error))
+            }
+        }
     }
 
     /// How many bytes arguments and environment fill in a steady run. They lie at the bottom of the
@@ -151,6 +176,57 @@ impl Launch<'_> {
     }
 }
 
+impl Started {
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        let ended = self.child.try_wait().map_err(lost)?;
+        Ok(ended.is_some())
+    }
+
+    /// Ends it, if it has not ended by itself.
+    pub fn kill(&mut self) {
+        // At worst it is gone already.
+        let _ = self.child.kill();
+    }
+
+    /// Waits so long for its end, and ends it then; whether that was necessary.
+    pub fn kill_after(&mut self, limit: Duration) -> Result<bool> {
+        let mut pause = Duration::from_micros(200);
+        while !self.has_ended()? {
+            if self.since.elapsed() > limit {
+                self.kill();
+                return Ok(true);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        Ok(false)
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> Result<Outcome> {
+        let ended = self.child.wait();
+        let took = self.since.elapsed();
+        self.signals.end();
+        let kept = self.input.finish();
+        Ok(Outcome {
+            status: ended.map_err(lost)?,
+            took,
+            unsteady: self.unsteady,
+            kept,
+        })
+    }
+}
+
+fn lost(error: io::Error) -> Error {
+    Error::not_started(format!("the program cannot be waited for: {error}"))
+}
+
 const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
 /// Puts our libraries before those that the user has named.
@@ -161,6 +237,11 @@ fn library_path(ours: &Path, theirs: Option<OsString>) -> OsString {
         value.push(theirs);
     }
     value
+}
+
+/// Whether the system allows programs to be started with the same addresses in every run.
+pub fn can_be_steady() -> bool {
+    Steady::begin(true).is_some()
 }
 
 /// While it lives, programs that this thread starts get the same addresses in every run.
@@ -212,6 +293,7 @@ mod tests {
             variables: vec![(TRACE.into(), path.into())],
             folder: None,
             stdin: Source::Own,
+            output: None,
             steady: true,
             filled,
         };

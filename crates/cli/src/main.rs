@@ -9,6 +9,7 @@ mod cache;
 mod commands;
 mod compiler;
 mod config;
+mod confirm;
 mod error;
 mod exit;
 mod how;

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use deadheat_wire::{inputs, watch};
+use deadheat_wire::{inputs, plan, watch};
 
 use crate::{memory, message, sys};
 
@@ -80,7 +80,7 @@ options! {
     DETECTOR = "detector", ["hb", "simple", "detailed"], 0, "watch: what races are found by";
     ON_RACE = "on_race", ["continue", "wait"], 0,
         "watch: whether the thread that finds a race goes on, or waits for the tool";
-    TOOL = "tool", [], 0, "watch: the process that answers those who wait";
+    TOOL = "tool", [], 0, "the process that answers those who wait (watching, or at a schedule's goal)";
     MEMORY = "memory", [], 4096,
         "watch: megabytes of the process above which old accesses are forgotten; 0: never";
     NO_HB = "no_hb", ["0", "1"], 0, "detailed: locks alone decide";
@@ -122,7 +122,12 @@ pub fn read() -> Option<&'static [u8]> {
     if HELP.get() == 1 {
         help();
     }
-    for (file, name) in [(&SELECT, watch::SELECT), (&INPUTS, inputs::INPUTS)] {
+    let files = [
+        (&SELECT, watch::SELECT),
+        (&PLAN, plan::PLAN),
+        (&INPUTS, inputs::INPUTS),
+    ];
+    for (file, name) in files {
         if let Some(path) = variables().find_map(|variable| value(variable, name)) {
             file.set(path);
         }
@@ -150,6 +155,8 @@ pub struct Named {
 
 /// The file of selected places.
 pub static SELECT: Named = Named::none();
+/// The schedule to enforce.
+pub static PLAN: Named = Named::none();
 /// What threads got from the system in an earlier run.
 pub static INPUTS: Named = Named::none();
 

@@ -138,7 +138,8 @@ mod tests {
     fn keys_differ() {
         let mut keys = vec![FIRST_THREAD];
         for parent in 0..100 {
-            keys.extend((0..100).map(|nth| child(keys[parent], nth)));
+            let parent = keys[parent];
+            keys.extend((0..100).map(|nth| child(parent, nth)));
         }
         let all = keys.len();
         keys.sort_unstable();

@@ -107,6 +107,7 @@ impl Plan<'_> {
             variables: self.variables(&report, folder.path()).map_err(refused)?,
             folder: None,
             stdin: Source::Own,
+            output: None,
             steady: false,
             filled: None,
         };

@@ -106,8 +106,12 @@ pub fn close(reason: &str, for_good: bool) {
     if mode() == Mode::Off {
         return;
     }
+    if for_good {
+        serial::before_end();
+    }
     let _inside = Inside::enter();
     if for_good {
+        serial::cut_short(false);
         facts::modules();
     }
     if mode() == Mode::Watch {
@@ -115,6 +119,9 @@ pub fn close(reason: &str, for_good: bool) {
             watch::finish();
         }
     } else {
+        if for_good && inputs::mismatches() > 0 {
+            facts::note("threads got other values from the system than in the recorded run");
+        }
         threads::flush_all();
         serial::flush();
         file::end(reason, for_good);
