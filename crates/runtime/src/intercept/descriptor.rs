@@ -119,6 +119,7 @@ fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
 
 /// A call that takes in data; `written` are the bytes it may fill.
 fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+    serial::gate(Op::Receive, 0, 0, pc);
     let result = on_descriptor(fd, libc::POLLIN, real);
     if result >= 0 {
         event::sync(Op::Receive, channel(fd), pc);

@@ -62,7 +62,7 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
     let real = || sys::call(libc::SYS_futex, args);
     match (operation as i32 & libc::FUTEX_CMD_MASK, mode()) {
         (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, Mode::Serial) => {
-            serial::point();
+            serial::point_before(Op::FutexWait, word, 0, pc);
             // SAFETY: the kernel would read the word, too.
             if unsafe { (word as *const u32).read_volatile() } != value as u32 {
                 return -(libc::EAGAIN as isize);
@@ -98,7 +98,7 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
             result
         }
         (libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET, Mode::Serial) => {
-            serial::point();
+            serial::point_before(Op::FutexWake, word, 0, pc);
             Sync::new(Op::FutexWake, word, pc).record();
             serial::wake(word, value) as isize
         }
@@ -108,7 +108,7 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
         }
         // Moving sleepers from one word to another: waking them all is always allowed.
         (libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE, Mode::Serial) => {
-            serial::point();
+            serial::point_before(Op::FutexWake, word, 0, pc);
             Sync::new(Op::FutexWake, word, pc).record();
             serial::wake(word, usize::MAX) as isize
         }

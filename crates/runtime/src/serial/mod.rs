@@ -175,6 +175,10 @@ fn pass(next: Option<Deed>) {
         with_turn(|me| {
             turn_holder().log.settle();
             turn_holder().announce(me, next);
+            if next.is_none() && turn_holder().is_enforced() {
+                // In the middle of something: the schedule speaks of what is announced.
+                return;
+            }
             let next = turn_holder().step(me, Step::Sync);
             turn::switch(me, next);
         });
@@ -203,8 +207,12 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
             Op::Write
         };
         let deed = deed(op, addr, log::size_of_kind(kind), pc);
-        if !turn_holder().log.is_read_of_copy(kind, addr) {
+        // Nobody runs between the two halves of a copy, unless an enforced schedule says so.
+        let is_copy = turn_holder().log.is_read_of_copy(kind, addr);
+        if !is_copy {
             turn_holder().log.settle();
+        }
+        if !is_copy || turn_holder().is_enforced() {
             turn_holder().announce(me, Some(deed));
             let next = turn_holder().step(me, Step::Access);
             if next != me {
@@ -224,10 +232,10 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
             let deed = deed(op, addr, length, pc);
             if write || !turn_holder().log.is_copy(addr, length) {
                 turn_holder().log.settle();
-                turn_holder().announce(me, Some(deed));
-                let next = turn_holder().step(me, Step::Sync);
-                turn::switch(me, next);
             }
+            turn_holder().announce(me, Some(deed));
+            let next = turn_holder().step(me, Step::Sync);
+            turn::switch(me, next);
             turn_holder().happened(me, deed);
         }
         turn_holder().log.range(id(me), write, addr, length, pc);
@@ -269,9 +277,7 @@ pub fn planned_thread() -> Option<u32> {
 
 /// The running thread is about to end the process: an enforced schedule may have others go on first.
 pub fn before_end() {
-    if !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced()) {
-        point();
-    }
+    gate(Op::End, 0, 0, 0);
 }
 
 /// The process ends, or (`passed`) nobody takes a step any more: an enforced schedule is not to be followed to its end.

@@ -245,13 +245,29 @@ impl Replay {
             return Ok(false);
         }
         if !inside(&goal.event) {
-            return Err(deed);
+            // A copy may be announced by its write first.
+            return match is_write_of_copy(&goal.event, &deed) {
+                true => Ok(false),
+                false => Err(deed),
+            };
         }
         let all = left.count() as u64;
         let follower = self.follower(index);
         follower.done += all;
         follower.stands = true;
         Ok(true)
+    }
+
+    /// The same before the thread's part is through: its goal may be a later piece of the range that it has announced.
+    pub fn arrives_early(&mut self, index: usize) -> bool {
+        let Some(deed) = self.seen(index).next else {
+            return false;
+        };
+        let is_longer = |event: &PlanEvent| usize::from(event.size) < deed.size;
+        let expected = self.expected(index);
+        deed.op <= Op::Write as u8
+            && expected.is_some_and(is_longer)
+            && self.arrive(index) == Ok(true)
     }
 
     /// Whether what the goals' threads stand before meets: two accesses to common bytes.
@@ -278,8 +294,11 @@ impl Replay {
         }
         if self.expected(index).is_none() {
             let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-            let has_goal = goals.iter().any(|goal| goal.thread as usize == index);
-            return if has_goal { Err(deed) } else { Ok(()) };
+            let mut goals = goals.iter();
+            return match goals.find(|goal| goal.thread as usize == index) {
+                Some(goal) if !is_write_of_copy(&goal.event, &deed) => Err(deed),
+                _ => Ok(()),
+            };
         }
         if !self.take(index, &deed) {
             return self.out_of_order(index, deed);
@@ -293,9 +312,9 @@ impl Replay {
     /// A copy is recorded as its read and then its write, but may be announced the other way around.
     #[cold]
     fn out_of_order(&mut self, index: usize, deed: Deed) -> Result<(), Deed> {
-        let expected = self.expected(index).map_or(0, |event| event.op);
+        let expected = self.expected(index);
+        let is_copy = expected.is_some_and(|event| is_write_of_copy(event, &deed));
         let follower = self.follower(index);
-        let is_copy = deed.op == Op::Write as u8 && expected == Op::Read as u8;
         if !is_copy || follower.put_off.is_some() {
             return Err(follower.put_off.unwrap_or(deed));
         }
@@ -368,6 +387,11 @@ impl Replay {
                 differs & PAGE == 0
             }
     }
+}
+
+/// Whether something may be the write of a copy whose read is expected.
+fn is_write_of_copy(expected: &PlanEvent, deed: &Deed) -> bool {
+    deed.op == Op::Write as u8 && expected.op == Op::Read as u8
 }
 
 fn is_atomic(op: u8) -> bool {
