@@ -3,9 +3,11 @@
 use core::ffi::c_long;
 
 use deadheat_wire::Op;
+use deadheat_wire::inputs::kind;
 
-use super::random;
+use super::{identity, random};
 use crate::hooks::{caller, trampoline};
+use crate::inputs::pids;
 use crate::record::event::Sync;
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit, Waited};
@@ -33,16 +35,21 @@ unsafe extern "C" fn syscall(
     f: usize,
 ) -> c_long {
     let pc = caller();
-    let args = [a, b, c, d, e, f];
+    let mut args = [a, b, c, d, e, f];
     if number == libc::SYS_futex && threads::visible() {
         return answer(futex(args, pc));
     }
     if number == libc::SYS_getrandom && random::fill(a, b, pc) {
         return b as c_long;
     }
-    if number == libc::SYS_gettid && threads::visible() {
-        // SAFETY: the thread is known.
-        return unsafe { serial::home_tid() } as c_long;
+    let meant = |told: usize| pids::meant(told as i32) as usize;
+    match number {
+        libc::SYS_gettid => return identity::kernel_thread().into(),
+        libc::SYS_getppid => return identity::parent().into(),
+        libc::SYS_getpid => return pids::tell(kind::PROCESS, sys::getpid() as i32).into(),
+        libc::SYS_kill | libc::SYS_tkill => args[0] = meant(a),
+        libc::SYS_tgkill => args[..2].copy_from_slice(&[meant(a), meant(b)]),
+        _ => {}
     }
     if number == libc::SYS_exit_group {
         crate::record::close("the program ended", true);

@@ -208,7 +208,11 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         return;
     }
     with_turn(|me| {
-        let op = if kind < word::WRITE1 { Op::Read } else { Op::Write };
+        let op = if kind < word::WRITE1 {
+            Op::Read
+        } else {
+            Op::Write
+        };
         let deed = deed(op, addr, log::size_of_kind(kind), pc);
         // Nobody runs between the two halves of a copy, unless an enforced schedule says so.
         let is_copy = turn_holder().log.is_read_of_copy(kind, addr);
@@ -256,6 +260,11 @@ pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
         }
         turn_holder().log.sync(id(me), sync, read, written);
     });
+}
+
+/// What the running thread got from the system; the caller has asked [`threads::visible`].
+pub fn input(kind: u32, value: u64) {
+    with_turn(|me| turn_holder().log.input(id(me), kind, value));
 }
 
 /// A function's entry.

@@ -229,6 +229,11 @@ impl<'a> Cursor<'a> {
                 self.words = behind;
                 return Some(Found::Step(self.lost().with_written(addr)));
             }
+            // See `TraceFile::inputs`.
+            ext::INPUT => {
+                self.words = behind;
+                return None;
+            }
             // Those that make sense are plain accesses.
             ext::REPEAT => return Some(Found::Malformed),
             ext::RANGE_READ => Op::Read,
