@@ -37,6 +37,9 @@ Methods:
   wcp      weak causal precedence: sees past some orders of critical sections
   cp       causal precedence, in windows of the trace
   syncp    sync-preserving: races of runs with the same order of critical sections
+  interleave
+           orders of synchronisation in which accesses meet or locks hold each other up; whether
+           the program takes the same way then is not known before it was made to
   lockset  memory that no lock protects
   hybrid   locksets, and an order of threads, conditions and channels
 
@@ -51,7 +54,8 @@ pub struct Args {
     #[command(flatten)]
     which: Which,
 
-    /// How to look: one or more of maximal, said, hb, shb, wcp, cp, syncp, lockset, hybrid; or all.
+    /// How to look: one or more of maximal, said, hb, shb, wcp, cp, syncp, interleave, lockset, hybrid;
+    /// or all.
     /// [default: maximal; hb for recordings that are not serial]
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<String>,
@@ -94,7 +98,7 @@ impl Args {
                 self.method.join(", "),
                 path.display()
             ))
-            .help("record with --serial, or use hb, wcp, cp, lockset or hybrid"));
+            .help("record with --serial, or use hb, wcp, cp, interleave, lockset or hybrid"));
         }
         let before = analysis.findings.len();
         analysis
@@ -238,7 +242,8 @@ fn comparison(analysis: &Analysis) -> String {
     };
     let rows: Vec<Vec<String>> = analysis.runs.iter().map(row).collect();
     let mut text = table(&columns, &rows);
-    let mut runs = analysis.runs.iter().rev();
+    let runs = analysis.runs.iter().rev();
+    let mut runs = runs.filter(|run| matches!(run.how, How::Predict(_)));
     if let Some(prediction) = runs.find_map(|run| run.prediction.as_ref()) {
         let candidates = prediction.statistics.candidates;
         text.push_str(&format!(
