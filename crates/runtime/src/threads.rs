@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use deadheat_wire::meta;
+use deadheat_wire::{Op, meta};
 
 use crate::local::{Frame, Inside, Local, NO_FILTER, local};
 use crate::record::{self, Mode, Stream, event, facts};
@@ -39,6 +39,8 @@ pub struct Thread {
     pub task: Task,
     /// What it is watched with; null while nothing was watched.
     pub watcher: *mut Watcher,
+    /// Its part in a schedule that is enforced while it is watched.
+    pub part: watch::enforce::Part,
     /// Who created it, plus one, and the context in which.
     parent: u32,
     created: u32,
@@ -104,6 +106,7 @@ pub fn register_as(planned: Option<u32>) -> *mut Thread {
         }
         (*thread).id = id;
         ((*thread).parent, (*thread).created) = (0, 0);
+        (*thread).part = watch::enforce::Part::default();
         (*thread).local = core::ptr::null_mut();
         (*thread).handle.store(0, Ordering::Relaxed);
         (*thread).tid.store(0, Ordering::Relaxed);
@@ -308,6 +311,10 @@ pub fn attach_first(mode: Mode) {
     // SAFETY: the thread's own state.
     let thread = unsafe { (*local()).thread };
     if !thread.is_null() {
+        if mode == Mode::Watch {
+            // SAFETY: the thread's own record.
+            watch::enforce::first_thread(unsafe { &mut *thread });
+        }
         attach(thread, mode, true);
         intercept::thread::set_exit_key();
         event::thread_begin(0);
@@ -362,7 +369,9 @@ pub fn detach() {
         if thread.is_null() {
             return;
         }
+        let turn = watch::enforce::turn(Op::End, (*thread).id as usize, 0);
         event::thread_end();
+        turn.done(true);
         flush_thread(thread, true);
         if !(*local).watcher.is_null() {
             watch::detach(local, (*thread).watcher);
