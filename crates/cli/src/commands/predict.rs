@@ -13,6 +13,7 @@ use super::trace::Which;
 use super::watch::Format;
 use crate::analysis::{self, Analysis};
 use crate::config::ConfigArgs;
+use crate::confirm::coarse;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::how::How;
@@ -27,6 +28,8 @@ Examples:
   deadheat predict other.std --method all   all methods on an imported trace, compared
   deadheat predict --method syncp,wcp       some of them
   deadheat predict --method hybrid          warnings that the order of this run has hidden
+  deadheat predict --method interleave --enforce
+                                            schedules that may lead to races, tried on the program
   deadheat predict --format json | jq .
 
 Methods:
@@ -59,6 +62,10 @@ pub struct Args {
     /// [default: maximal; hb for recordings that are not serial]
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<String>,
+
+    /// Run the program by the schedules that interleave has found, to see which of them are real.
+    #[arg(long)]
+    enforce: bool,
 
     #[command(flatten)]
     search: Search,
@@ -99,6 +106,9 @@ impl Args {
                 path.display()
             ))
             .help("record with --serial, or use hb, wcp, cp, interleave, lockset or hybrid"));
+        }
+        if self.enforce {
+            coarse::all(&path, &mut analysis)?;
         }
         let before = analysis.findings.len();
         analysis
