@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use oracle::Needed;
 use oracle::processes::Program;
-use oracle::random::{Rest, Shape, windows, windows_of_parts};
+use oracle::random::{Rest, Shape, signals, windows, windows_of_parts};
 
 struct Nobody(AtomicBool);
 
@@ -173,6 +173,11 @@ proptest! {
     #[test]
     fn conditions_and_barriers(window in windows_of_parts(PAPER, Needed::ByNext)) {
         agrees(&window.steps);
+    }
+
+    #[test]
+    fn waits_that_happen_and_waits_that_never_do(steps in signals(24)) {
+        agrees(&steps);
     }
 
     #[test]
