@@ -116,6 +116,7 @@ impl Args {
             How::Detect(Method::Hb),
             How::Detect(Method::Hybrid),
             How::Predict(Model::Maximal),
+            How::Interleave,
         ];
         let trace = &recorded.traces[0];
         let options = self.search.options();
@@ -125,6 +126,9 @@ impl Args {
             .retain(|finding| !suppressions.match_finding(finding));
         if !self.no_confirm {
             confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+            confirm::candidates::all(&mut analysis, trace)?;
+            let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
+            analysis.findings.sort_by_key(by_rung);
         }
         let found = show(&analysis, self.warnings) + usize::from(recorded.deadlocked);
         let exit = search::exit(&analysis, found);
