@@ -66,7 +66,9 @@ fn shorter(schedule: &Schedule, has_goal: &dyn Fn(ThreadId) -> bool) -> Vec<Sche
     }
     for (at, (thread, count)) in schedule.iter().enumerate() {
         let behind = schedule[at + 1..].iter();
-        let next = behind.map(|(other, _)| other).position(|other| other == thread);
+        let next = behind
+            .map(|(other, _)| other)
+            .position(|other| other == thread);
         let Some(next) = next.map(|next| at + 1 + next) else {
             // Its last part, which nobody may need.
             if !has_goal(*thread) {
@@ -133,9 +135,7 @@ mod tests {
             own.map(|(_, count)| count).sum()
         };
         assert!(all.iter().all(|shorter| {
-            shorter.len() < schedule.len()
-                && total(shorter, 0) == 4
-                && total(shorter, 1) == 3
+            shorter.len() < schedule.len() && total(shorter, 0) == 4 && total(shorter, 1) == 3
         }));
     }
 }
