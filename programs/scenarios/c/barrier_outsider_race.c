@@ -1,22 +1,24 @@
 // Two threads meet at a barrier after they have written their cells. Main, which does not belong to the
-// barrier, only knows from a count under a lock that one of them has come by, and reads both cells.
+// barrier, only knows from a flag under a lock that one of them has started, and reads both cells.
 // In most runs both were long through.
 //
 #include <pthread.h>
+#include <stdbool.h>
 
-int cells[2], sum, came_by;
+bool started;
+int cells[2], sum, through;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_barrier_t meeting;
 
 static void *work(void *arg) {
     int mine = arg != NULL;
     pthread_mutex_lock(&lock);
-    came_by++; // NORACE: came_by
+    started = true; // NORACE: started
     pthread_mutex_unlock(&lock);
-    cells[mine] = 1; // RACE: cells with line 47
+    cells[mine] = 1; // RACE: cells with line 49
     pthread_barrier_wait(&meeting);
     pthread_mutex_lock(&lock);
-    came_by++; // NORACE: came_by
+    through++; // NORACE: through
     pthread_mutex_unlock(&lock);
     return NULL;
 }
@@ -41,10 +43,10 @@ int main(void) {
     pthread_create(&threads[1], NULL, work, threads);
     dawdle();
     pthread_mutex_lock(&lock);
-    int seen = came_by; // NORACE: came_by
+    bool seen = started; // NORACE: started
     pthread_mutex_unlock(&lock);
-    if (seen > 0)
-        sum = cells[0] + cells[1]; // RACE: cells with line 16
+    if (seen)
+        sum = cells[0] + cells[1]; // RACE: cells with line 18
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     pthread_barrier_destroy(&meeting);

@@ -3,7 +3,7 @@
 //
 #include <pthread.h>
 
-int results[2], reports, sum;
+int results[2], last, sum;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *nothing(void *arg) {
@@ -25,7 +25,7 @@ static void *worker(void *arg) {
         dawdle();
     results[mine] = 1; // RACE: results with line 38
     pthread_mutex_lock(&lock);
-    reports++; // NORACE: reports
+    last = mine; // NORACE: last
     pthread_mutex_unlock(&lock);
     return NULL;
 }

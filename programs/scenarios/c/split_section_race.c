@@ -1,20 +1,20 @@
-// Check, let go, act: main looks under the lock whether the balance suffices and takes the money after
-// the lock is gone. The other thread pays in under the lock, in most runs long before, and then main's
-// look at the balance orders the two. The look decides the same either way, so main can be at its
-// unlocked line while the other is at its own.
+// Check, let go, act: main looks under the lock whether the account is open and takes the money after the
+// lock is gone. The other thread pays in under the lock, in most runs long before, and then main's look
+// orders the two. It pays in whenever it likes, also while main is at its unlocked line.
 //
 #include <pthread.h>
 #include <stdbool.h>
 
+bool is_open = true;
 int balance = 100;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *pay_in(void *arg) {
-    (void)arg;
     pthread_mutex_lock(&lock);
-    balance += 10; // RACE: balance with line 41
+    if (is_open) // NORACE: is_open
+        balance += 10; // RACE: balance with line 41
     pthread_mutex_unlock(&lock);
-    return NULL;
+    return arg;
 }
 
 static void *nothing(void *arg) {
@@ -35,9 +35,9 @@ int main(void) {
     pthread_create(&thread, NULL, pay_in, NULL);
     dawdle();
     pthread_mutex_lock(&lock);
-    bool suffices = balance >= 50; // NORACE: balance
+    bool can_pay = is_open; // NORACE: is_open
     pthread_mutex_unlock(&lock);
-    if (suffices)
+    if (can_pay)
         balance -= 50; // RACE: balance with line 15
     pthread_join(thread, NULL);
     return 0;

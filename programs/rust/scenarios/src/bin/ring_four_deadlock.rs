@@ -1,0 +1,35 @@
+//! Four philosophers, four forks: each takes the left one and then the right one. Any three of them get
+//! through; all four at once, each with one fork, wait for ever.
+//
+// NORACE
+// EXPECT-STDOUT: all have eaten
+use std::sync::Mutex;
+use std::thread;
+
+static FORKS: [Mutex<u32>; 4] = [const { Mutex::new(0) }; 4];
+
+fn dine(seat: usize) {
+    let mut left = FORKS[seat].lock().unwrap();
+    let mut right = FORKS[(seat + 1) % 4].lock().unwrap(); // DEADLOCK: waits for FORKS holding FORKS, with lines 13, 13, 13
+    *left += 1;
+    *right += 1;
+}
+
+/// Meanwhile the other thread usually gets through, but nothing makes it.
+fn dawdle() {
+    for _ in 0..5 {
+        thread::spawn(|| ()).join().unwrap();
+    }
+}
+
+fn main() {
+    let mut diners = Vec::new();
+    for seat in 0..4 {
+        diners.push(thread::spawn(move || dine(seat)));
+        dawdle();
+    }
+    for diner in diners {
+        diner.join().unwrap();
+    }
+    println!("all have eaten");
+}
