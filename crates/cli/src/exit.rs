@@ -31,10 +31,10 @@ impl Exit {
             Exit::NotStarted,
             "the program could not be built, started or recorded",
         ),
-        (Exit::Diverged, "a replay diverged (not in this version)"),
+        (Exit::Diverged, "a replay diverged"),
         (
             Exit::Inconclusive,
-            "inconclusive: a budget ran out (not in this version)",
+            "inconclusive: a budget ran out",
         ),
         (
             Exit::Findings,

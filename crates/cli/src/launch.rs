@@ -1,22 +1,37 @@
 //! Starts a program with the runtime's variables set, and waits for it.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::program::{Kind, Program};
 use crate::runtime_files::RuntimeFiles;
 use crate::signals::Watch;
+use crate::stdin::{self, Source};
 
 /// Where the runtime writes the trace.
 pub const TRACE: &str = "DEADHEAT_TRACE";
 /// The runtime's options, `name=value:name=value`.
 pub const OPTIONS: &str = "DEADHEAT_OPTIONS";
-/// Fills the environment up; see [`padding`].
+/// Fills the environment up; see [`Launch::filled`].
 const PAD: &str = "DEADHEAT_PAD";
+
+/// Names and values.
+pub type Variables = BTreeMap<OsString, OsString>;
+
+/// The variables of this process that a program inherits.
+pub fn inherited() -> Variables {
+    std::env::vars_os()
+        .filter(|(name, _)| name != PAD)
+        .collect()
+}
 
 /// A run under the runtime.
 pub struct Launch<'a> {
@@ -24,10 +39,20 @@ pub struct Launch<'a> {
     pub program: &'a Program,
     /// Its name as the user gave it, and its arguments.
     pub command: &'a [OsString],
+    /// The program's own variables.
+    pub environment: Cow<'a, Variables>,
     /// The runtime's variables: [`OPTIONS`], and [`TRACE`] or those of a watched program.
     pub variables: Vec<(OsString, OsString)>,
+    /// The folder to run in; the current one if `None`.
+    pub folder: Option<&'a Path>,
+    /// Its standard input.
+    pub stdin: Source,
+    /// Where its output and its errors go; to this process's own if `None`.
+    pub output: Option<(File, File)>,
     /// Whether addresses should be the same in every run.
     pub steady: bool,
+    /// What [`Launch::filled`] was in a run whose addresses this one should have.
+    pub filled: Option<usize>,
 }
 
 /// How a run went.
@@ -39,81 +64,184 @@ pub struct Outcome {
     pub took: Duration,
     /// Whether the system refused to keep addresses the same.
     pub unsteady: bool,
+    /// Whether a copy of the standard input that was wanted is complete.
+    pub kept: bool,
+}
+
+/// A run that is under way.
+pub struct Started {
+    child: Child,
+    signals: Watch,
+    input: stdin::Running,
+    since: Instant,
+    unsteady: bool,
 }
 
 impl Launch<'_> {
     /// Runs the program to its end.
     pub fn run(&self) -> Result<Outcome> {
+        self.start()?.wait()
+    }
+
+    /// Starts the program.
+    pub fn start(&self) -> Result<Started> {
+        let not_started = |error: io::Error| {
+            Error::not_started(format!(
+                "cannot start {}: {error}",
+                self.program.path.display()
+            ))
+        };
         let (name, args) = self.command.split_first().expect("a command has a name");
         let mut command = Command::new(&self.program.path);
         command.arg0(name).args(args);
-        let mut set = self.variables.clone();
-        if self.program.kind == Kind::LoadsTsan {
-            set.push(library_path(RuntimeFiles::extract()?.libraries()));
+        let mut set = self.all_variables()?;
+        let padding = self.steady.then(|| self.padding(&set)).flatten();
+        set.extend(padding.map(|bytes| (PAD.into(), "x".repeat(bytes).into())));
+        command.env_clear().envs(set);
+        if let Some(folder) = self.folder {
+            command.current_dir(folder);
         }
-        if self.steady {
-            set.push(padding(&self.program.path, self.command, &set));
+        let (stdin, input) = self.stdin.begin().map_err(|error| {
+            Error::not_started(format!("cannot set up the standard input: {error}"))
+        })?;
+        command.stdin(stdin);
+        if let Some((output, errors)) = &self.output {
+            command.stdout(output.try_clone().map_err(not_started)?);
+            command.stderr(errors.try_clone().map_err(not_started)?);
         }
-        command.envs(set);
 
-        let watch = Watch::begin();
+        let signals = Watch::begin();
         let steady = Steady::begin(self.steady);
-        let started = Instant::now();
+        let since = Instant::now();
         let child = command.spawn();
-        let unsteady = self.steady && steady.is_none();
+        let unsteady = self.steady && (steady.is_none() || padding.is_none());
         drop(steady);
-        let ended = child.and_then(|mut child| {
-            watch.child(child.id());
-            child.wait()
-        });
-        let took = started.elapsed();
-        watch.end();
-        match ended {
-            Ok(status) => Ok(Outcome {
-                status,
-                took,
-                unsteady,
-            }),
-            Err(error) => Err(Error::not_started(format!(
-                "cannot start {}: {error}",
-                self.program.path.display()
-            ))),
+        drop(command); // with it, the program's end of a pipe
+        match child {
+            Ok(child) => {
+                signals.child(child.id());
+                Ok(Started {
+                    child,
+                    signals,
+                    input,
+                    since,
+                    unsteady,
+                })
+            }
+            Err(error) => {
+                signals.end();
+                input.finish();
+                Err(not_started(error))
+            }
         }
+    }
+
+    /// How many bytes arguments and environment fill in a steady run. They lie at the bottom of the
+    /// stack, so their size would otherwise move every address on it: a run from another shell, or
+    /// into another file, would not be the same run. There is room for a few more variables in a later
+    /// run.
+    pub fn filled(&self) -> Result<usize> {
+        const BLOCK: usize = 32 * 1024;
+        const SPARE: usize = 8 * 1024;
+        let needed = self.needed(&self.all_variables()?) + SPARE;
+        Ok(self.filled.unwrap_or(needed.next_multiple_of(BLOCK)))
+    }
+
+    /// How many bytes are missing to fill as much; `None` if that is too little for this run.
+    fn padding(&self, set: &Variables) -> Option<usize> {
+        self.filled().ok()?.checked_sub(self.needed(set))
+    }
+
+    /// What arguments and environment take, with an empty variable that fills them up.
+    fn needed(&self, set: &Variables) -> usize {
+        const POINTER: usize = 8;
+        let variables = set.iter().map(|(name, value)| name.len() + 1 + value.len());
+        let arguments = self.command.iter().map(|arg| arg.len());
+        let texts = variables.chain(arguments).chain([PAD.len() + 1]);
+        let texts: usize = texts.map(|bytes| bytes + 1 + POINTER).sum();
+        texts + self.program.path.as_os_str().len() + 1
+    }
+
+    /// The program's variables and the runtime's.
+    fn all_variables(&self) -> Result<Variables> {
+        let mut set = self.environment.clone().into_owned();
+        set.remove(OsStr::new(PAD));
+        if self.program.kind == Kind::LoadsTsan {
+            let theirs = set.remove(OsStr::new(LIBRARIES));
+            let ours = RuntimeFiles::extract()?;
+            set.insert(LIBRARIES.into(), library_path(ours.libraries(), theirs));
+        }
+        set.extend(self.variables.iter().cloned());
+        Ok(set)
     }
 }
 
+impl Started {
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        let ended = self.child.try_wait().map_err(lost)?;
+        Ok(ended.is_some())
+    }
+
+    /// Ends it, if it has not ended by itself.
+    pub fn kill(&mut self) {
+        // At worst it is gone already.
+        let _ = self.child.kill();
+    }
+
+    /// Waits so long for its end, and ends it then; whether that was necessary.
+    pub fn kill_after(&mut self, limit: Duration) -> Result<bool> {
+        let mut pause = Duration::from_micros(200);
+        while !self.has_ended()? {
+            if self.since.elapsed() > limit {
+                self.kill();
+                return Ok(true);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        Ok(false)
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> Result<Outcome> {
+        let ended = self.child.wait();
+        let took = self.since.elapsed();
+        self.signals.end();
+        let kept = self.input.finish();
+        Ok(Outcome {
+            status: ended.map_err(lost)?,
+            took,
+            unsteady: self.unsteady,
+            kept,
+        })
+    }
+}
+
+fn lost(error: io::Error) -> Error {
+    Error::not_started(format!("the program cannot be waited for: {error}"))
+}
+
+const LIBRARIES: &str = "LD_LIBRARY_PATH";
+
 /// Puts our libraries before those that the user has named.
-fn library_path(ours: &Path) -> (OsString, OsString) {
-    const NAME: &str = "LD_LIBRARY_PATH";
+fn library_path(ours: &Path, theirs: Option<OsString>) -> OsString {
     let mut value = ours.as_os_str().to_owned();
-    if let Some(theirs) = std::env::var_os(NAME).filter(|theirs| !theirs.is_empty()) {
+    if let Some(theirs) = theirs.filter(|theirs| !theirs.is_empty()) {
         value.push(":");
         value.push(theirs);
     }
-    (NAME.into(), value)
+    value
 }
 
-/// A variable that makes arguments and environment fill whole blocks. They lie at the bottom of
-/// the stack, so their size would otherwise move every address on it: a run from another
-/// shell, or into another file, would not be the same run.
-fn padding(
-    program: &Path,
-    command: &[OsString],
-    set: &[(OsString, OsString)],
-) -> (OsString, OsString) {
-    const BLOCK: usize = 32 * 1024;
-    const POINTER: usize = 8;
-    let ours = |name: &OsStr| name == PAD || set.iter().any(|(set, _)| set == name);
-    let inherited = std::env::vars_os().filter(|(name, _)| !ours(name));
-    let variables: usize = inherited
-        .chain(set.iter().cloned())
-        .map(|(name, value)| name.len() + 1 + value.len() + 1 + POINTER)
-        .sum();
-    let arguments: usize = command.iter().map(|arg| arg.len() + 1 + POINTER).sum();
-    let own = PAD.len() + 2 + POINTER;
-    let total = variables + arguments + program.as_os_str().len() + 1 + own;
-    let missing = total.next_multiple_of(BLOCK) - total;
-    (PAD.into(), "x".repeat(missing).into())
+/// Whether the system allows programs to be started with the same addresses in every run.
+pub fn can_be_steady() -> bool {
+    Steady::begin(true).is_some()
 }
 
 /// While it lives, programs that this thread starts get the same addresses in every run.
@@ -151,24 +279,38 @@ impl Drop for Steady {
 mod tests {
     use super::*;
 
+    /// What arguments and environment fill with these variables of the runtime.
+    fn total(path: &str, filled: Option<usize>) -> Option<usize> {
+        let program = Program {
+            path: "/bin/prog".into(),
+            kind: Kind::Linked,
+            build_id: None,
+        };
+        let launch = Launch {
+            program: &program,
+            command: &["prog".into(), "arg".into()],
+            environment: Cow::Owned(inherited()),
+            variables: vec![(TRACE.into(), path.into())],
+            folder: None,
+            stdin: Source::Own,
+            output: None,
+            steady: true,
+            filled,
+        };
+        let mut all = launch.all_variables().unwrap();
+        let padding = launch.padding(&all)?;
+        all.insert(PAD.into(), "x".repeat(padding).into());
+        let variables: usize = all.iter().map(|(n, v)| n.len() + v.len() + 2 + 8).sum();
+        Some(variables + "prog".len() + "arg".len() + 2 + 16 + "/bin/prog".len() + 1)
+    }
+
     #[test]
     fn padding_fills_blocks_whatever_is_set() {
-        let total = |set: &[(OsString, OsString)]| {
-            let program = Path::new("/bin/prog");
-            let command = [OsString::from("prog"), OsString::from("arg")];
-            let (name, value) = padding(program, &command, set);
-            let mut all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-            all.extend(set.iter().cloned());
-            all.push((name, value));
-            let variables: usize = all.iter().map(|(n, v)| n.len() + v.len() + 2 + 8).sum();
-            variables + "prog".len() + "arg".len() + 2 + 16 + "/bin/prog".len() + 1
-        };
-        let short = [(OsString::from("DEADHEAT_TRACE"), OsString::from("/a"))];
-        let long = [(
-            OsString::from("DEADHEAT_TRACE"),
-            OsString::from("/a/long/one"),
-        )];
-        assert_eq!(total(&short) % (32 * 1024), 0);
-        assert_eq!(total(&long) % (32 * 1024), 0);
+        let short = total("/a", None).unwrap();
+        assert_eq!(short % (32 * 1024), 0);
+        assert_eq!(total("/a/long/one", None).unwrap() % (32 * 1024), 0);
+        assert_eq!(total(&"x".repeat(8000), Some(short)), Some(short));
+        assert_eq!(total("/a", Some(short * 2)), Some(short * 2));
+        assert_eq!(total("/a", Some(100)), None);
     }
 }

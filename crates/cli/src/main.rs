@@ -3,11 +3,13 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
+mod again;
 mod analysis;
 mod cache;
 mod commands;
 mod compiler;
 mod config;
+mod confirm;
 mod error;
 mod exit;
 mod how;
@@ -21,6 +23,7 @@ mod recorder;
 mod runtime_files;
 mod rust;
 mod signals;
+mod stdin;
 mod store;
 mod symbols;
 mod terminal;

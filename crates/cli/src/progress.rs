@@ -77,6 +77,51 @@ impl<S: Steps> Steps for Watched<S> {
     }
 }
 
+/// Things that are done one after the other, and how many of them are.
+pub struct Counted {
+    what: &'static str,
+    total: u64,
+    done: u64,
+    started: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Counted {
+    /// So many.
+    pub fn new(what: &'static str, total: u64) -> Self {
+        Counted {
+            what,
+            total,
+            done: 0,
+            started: Instant::now(),
+            bar: None,
+        }
+    }
+
+    /// One more is done.
+    pub fn advance(&mut self) {
+        self.done += 1;
+        if self.bar.is_none() && self.started.elapsed() > PATIENCE {
+            let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} {msg}: {pos} of {len}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_message(self.what);
+            self.bar = Some(bar);
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done);
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,16 +1,20 @@
 //! A recording from beginning to end: start the program, wait, look at what it left, write down
 //! how it went.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::again::Again;
 use crate::error::{Error, Result};
 use crate::input::{self, survey};
 use crate::launch::{self, Launch};
 use crate::program::{Kind, Program};
+use crate::stdin::{self, Source};
 use crate::store::info::{Contents, Ended, Info};
+use crate::store::invocation::{self, Invocation, beside};
 use crate::store::{Recording, moment, traces_beside};
 use crate::terminal::{BAD, BOLD, counted, duration, say, size, styled};
 
@@ -36,6 +40,8 @@ pub struct Plan {
     pub steady: bool,
     /// Where the recording goes.
     pub place: Place,
+    /// The recorded run that this one is to be again, if it is.
+    pub again: Option<Again>,
 }
 
 /// A recording that was made.
@@ -75,7 +81,9 @@ impl Place {
                 );
             }
             std::fs::remove_file(path).map_err(refused)?;
-            let _ = std::fs::remove_file(with_suffix(path, ".live"));
+        }
+        for what in ["live", "invocation", "stdin"] {
+            let _ = std::fs::remove_file(beside(path, what));
         }
         let path = std::path::absolute(path).map_err(refused)?;
         if !path.parent().is_some_and(Path::is_dir) {
@@ -101,12 +109,6 @@ impl Place {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 impl Plan {
     /// Records.
     pub fn run(self) -> Result<Recorded> {
@@ -115,15 +117,9 @@ impl Plan {
             recording.describe(&info)?;
         }
         let trace = self.place.trace();
-        let launch = Launch {
-            program: &self.program,
-            command: &self.command,
-            variables: vec![
-                (launch::TRACE.into(), trace.clone().into()),
-                (launch::OPTIONS.into(), self.options.clone().into()),
-            ],
-            steady: self.steady,
-        };
+        let launch = self.launch(&trace);
+        let described = self.describe_start(&launch, info.stdin, &trace);
+        described.inspect_err(|_| self.give_up())?;
         let outcome = launch.run().inspect_err(|_| self.give_up())?;
         let ended = Ended::from_status(outcome.status);
         let traces = traces_beside(&trace);
@@ -136,6 +132,13 @@ impl Plan {
                 "note: the system does not allow to switch off address randomisation here, so \
                  addresses differ from run to run",
             );
+        }
+        if !outcome.kept {
+            say(
+                "note: the standard input could not be copied; the program cannot be run again with it",
+            );
+            info.stdin = stdin::Kind::Other;
+            self.describe_start(&launch, info.stdin, &trace)?;
         }
         let survey = survey(first)?;
         info.ended = Some(ended);
@@ -155,9 +158,56 @@ impl Plan {
         })
     }
 
+    /// The run that is recorded.
+    fn launch(&self, trace: &Path) -> Launch<'_> {
+        let variables = vec![
+            (launch::TRACE.into(), trace.into()),
+            (launch::OPTIONS.into(), self.options.clone().into()),
+        ];
+        if let Some(again) = &self.again {
+            return again.launch(variables);
+        }
+        Launch {
+            program: &self.program,
+            command: &self.command,
+            environment: Cow::Owned(launch::inherited()),
+            variables,
+            folder: None,
+            stdin: Source::Kept(Invocation::stdin_path(trace)),
+            output: None,
+            steady: self.steady,
+            filled: None,
+        }
+    }
+
+    /// Writes down how the program is started.
+    fn describe_start(&self, launch: &Launch<'_>, stdin: stdin::Kind, trace: &Path) -> Result<()> {
+        let refused = |error| {
+            let path = Invocation::path(trace);
+            Error::not_started(format!("cannot write {}: {error}", path.display()))
+        };
+        if let Some(again) = &self.again {
+            return again.describe(&self.options, trace).map_err(refused);
+        }
+        let invocation = Invocation {
+            program: self.program.path.clone(),
+            identity: invocation::identity(&self.program).map_err(refused)?,
+            folder: std::env::current_dir().map_err(refused)?,
+            stdin,
+            options: self.options.clone(),
+            filled: self.steady.then(|| launch.filled()).transpose()?,
+            command: self.command.clone(),
+            environment: launch.environment.clone().into_owned(),
+        };
+        invocation.write(trace).map_err(refused)
+    }
+
     fn info(&self) -> Info {
         let lossy = |text: &OsString| text.to_string_lossy().into_owned();
-        let here = std::env::current_dir().unwrap_or_default();
+        let here = match &self.again {
+            Some(again) => again.invocation.folder.clone(),
+            None => std::env::current_dir().unwrap_or_default(),
+        };
         Info {
             deadheat: env!("CARGO_PKG_VERSION").into(),
             command: self.typed.iter().map(lossy).collect(),
@@ -166,6 +216,10 @@ impl Plan {
             build_id: self.program.build_id.clone(),
             started: moment::written(SystemTime::now()),
             options: self.options.clone(),
+            stdin: match &self.again {
+                Some(again) => again.invocation.stdin,
+                None => stdin::Kind::own(),
+            },
             ended: None,
             seconds: None,
             trace: None,

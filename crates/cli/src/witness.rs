@@ -5,12 +5,12 @@
 //! ones of that thread), and so on; then the events `next` are all next at once.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Kind};
-use deadheat_trace::{EventIndex, Steps, ThreadId};
-use serde::Serialize;
+use deadheat_trace::{Event, EventIndex, Steps, ThreadId};
+use serde::{Deserialize, Serialize};
 
 use crate::analysis::Run;
 use crate::error::{Error, Result};
@@ -19,37 +19,109 @@ use crate::input;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-#[derive(Serialize)]
-struct File<'a> {
+/// A witness.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Witness {
     version: u32,
-    finding: &'a str,
-    kind: Kind,
-    signature: &'a str,
-    trace: Trace<'a>,
+    /// The finding's short name.
+    pub finding: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Its places.
+    pub signature: String,
+    /// Which trace it is about.
+    pub trace: Trace,
     /// Everything before this event happens as it was.
-    start: u64,
+    pub start: u64,
     /// The events that are all next in the end.
-    next: Vec<Next>,
+    pub next: Vec<Next>,
     /// How many events of which thread follow each other.
-    schedule: Vec<(u32, u64)>,
+    pub schedule: Vec<(u32, u64)>,
     /// How often another thread goes on.
-    switches: usize,
+    pub switches: usize,
 }
 
 /// Which trace it is about.
-#[derive(Serialize)]
-struct Trace<'a> {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Trace {
     /// From the witness's folder on, or absolute.
-    path: &'a Path,
-    events: u64,
+    pub path: PathBuf,
+    /// How many events it has.
+    pub events: u64,
     /// Of all its events: threads, operations, targets, places.
-    digest: String,
+    pub digest: String,
 }
 
-#[derive(Serialize)]
-struct Next {
-    index: u64,
-    thread: u32,
+/// An event that is next in the end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Next {
+    /// Its position in the trace.
+    pub index: u64,
+    /// Its thread.
+    pub thread: u32,
+}
+
+/// A digest of a trace's events: FNV-1a, a word at a time.
+pub struct Digest(u64);
+
+impl Digest {
+    /// Of no events.
+    pub fn new() -> Self {
+        Digest(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// With one more.
+    pub fn add(&mut self, event: &Event) {
+        for word in [
+            u64::from(event.thread().0) << 8 | event.op() as u64,
+            event.target(),
+            event.pc().0.into(),
+        ] {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    /// As witnesses have it.
+    pub fn text(&self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+impl Witness {
+    /// Reads a witness. Its trace is named so that it can be opened from the current folder.
+    pub fn read(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Error::usage(format!("cannot read {shown}: {error}")))?;
+        let mut witness: Witness = serde_json::from_str(&text)
+            .map_err(|error| Error::usage(format!("{shown} is no witness: {error}")))?;
+        if witness.version != VERSION {
+            return Err(Error::usage(format!(
+                "{shown} has version {}, and this Deadheat reads version {VERSION}",
+                witness.version
+            )));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        witness.trace.path = folder.join(&witness.trace.path);
+        Ok(witness)
+    }
+
+    /// The same file with another schedule.
+    pub fn write(&self, path: &Path) -> std::io::Result<()> {
+        let mut file = self.clone();
+        if let Some(folder) = path.parent()
+            && let Ok(inside) = file.trace.path.strip_prefix(folder)
+        {
+            file.trace.path = inside.to_path_buf();
+        }
+        let text = serde_json::to_string(&file).map_err(std::io::Error::other)?;
+        std::fs::write(path, text + "\n")
+    }
+}
+
+/// The name of a finding's witness.
+pub fn file_name(finding: &str) -> String {
+    format!("witness-{finding}.json")
 }
 
 /// Writes a file for each finding that has a witness, and names it in the finding.
@@ -87,15 +159,15 @@ pub fn write(
         };
         let schedule = runs_of(&proven.schedule, &threads);
         let thread = |at: &EventIndex| threads[at.0 as usize].0;
-        let file = File {
+        let file = Witness {
             version: VERSION,
-            finding: &finding.id,
+            finding: finding.id.clone(),
             kind: finding.kind,
-            signature: &finding.signature,
+            signature: finding.signature.clone(),
             trace: Trace {
-                path: trace,
+                path: trace.to_path_buf(),
                 events: threads.len() as u64,
-                digest: format!("{digest:016x}"),
+                digest: digest.clone(),
             },
             start: proven.start.0,
             next: proven
@@ -109,9 +181,8 @@ pub fn write(
             switches: schedule.len().saturating_sub(1),
             schedule,
         };
-        let name = folder.join(format!("witness-{}.json", finding.id));
-        let text = serde_json::to_string(&file).map_err(|error| Error::usage(error.to_string()))?;
-        match std::fs::write(&name, text + "\n") {
+        let name = folder.join(file_name(&finding.id));
+        match file.write(&name) {
             Ok(()) => {
                 let shown = name.strip_prefix(&here).unwrap_or(&name);
                 finding.witness = Some(shown.display().to_string());
@@ -129,26 +200,18 @@ pub fn write(
 }
 
 /// The thread of each event, and a digest of all.
-fn threads(path: &Path) -> Result<(Vec<ThreadId>, u64)> {
+fn threads(path: &Path) -> Result<(Vec<ThreadId>, String)> {
     let mut steps = input::open(path)?;
     let mut threads = Vec::new();
-    let mut digest: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut digest = Digest::new();
     while let Some(step) = steps
         .next_step()
         .map_err(|error| input::broken(path, &error))?
     {
-        let event = &step.event;
-        // FNV-1a, a word at a time.
-        for word in [
-            u64::from(event.thread().0) << 8 | event.op() as u64,
-            event.target(),
-            event.pc().0.into(),
-        ] {
-            digest = (digest ^ word).wrapping_mul(0x0100_0000_01b3);
-        }
-        threads.push(event.thread());
+        digest.add(&step.event);
+        threads.push(step.event.thread());
     }
-    Ok((threads, digest))
+    Ok((threads, digest.text()))
 }
 
 /// How many events of which thread follow each other.

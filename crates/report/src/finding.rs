@@ -2,7 +2,7 @@
 //!
 //! Every renderer prints these, and nothing else; the JSON form is the types themselves.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -19,7 +19,9 @@ pub enum Rung {
 }
 
 /// What kind of thing was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Two accesses that nothing orders.
@@ -51,9 +53,50 @@ pub struct Finding {
     /// The file with a schedule that leads to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<String>,
+    /// Why the schedule could not be enforced, if it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_enforced: Option<String>,
+    /// The command that runs the program into it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+    /// What follows from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consequence: Option<Consequence>,
     /// What speaks for a race that does no harm.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+}
+
+/// What follows from a finding: how the program went on from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Consequence {
+    /// For a race: with either side first. For a deadlock: the one that there is.
+    pub endings: Vec<Ending>,
+    /// In what the endings differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ending {
+    /// `ab` if the finding's first side went first, `ba` if the second did.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub order: String,
+    /// In words: `exits with 0`, `crashes with SIGSEGV in worker bank.c:41`.
+    pub told: String,
+    /// The exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// The last thing it said on standard error, if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The beginning of its output.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
 }
 
 /// One side of a finding.
@@ -241,6 +284,9 @@ impl Finding {
             object: None,
             accesses,
             witness: None,
+            not_enforced: None,
+            replay: None,
+            consequence: None,
             hints: Vec::new(),
         }
     }

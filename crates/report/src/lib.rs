@@ -17,6 +17,9 @@ pub mod text;
 pub use binaries::{Binaries, roles};
 pub use context::{Block, Context, Contexts, Held, Place, Stack};
 pub use explain::Explain;
-pub use finding::{Access, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread, own_place};
+pub use finding::{
+    Access, Consequence, Ending, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread,
+    own_place,
+};
 pub use names::{Global, Names, is_foreign, seen_from};
 pub use suppress::{Suppressions, SyntaxError};

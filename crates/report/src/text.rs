@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Color, Style};
 
-use crate::finding::{Access, Finding, Frame, Kind, Lock, Memory, Rung, Thread};
+use crate::finding::{Access, Consequence, Finding, Frame, Kind, Lock, Memory, Rung, Thread};
 
 const HEAD: Style = Style::new()
     .bold()
@@ -69,13 +69,55 @@ pub fn finding(finding: &Finding) -> String {
             created(&mut out, &access.thread);
         }
     }
+    if let Some(consequence) = &finding.consequence {
+        endings(&mut out, finding, consequence);
+    }
     if let Some(witness) = &finding.witness {
         let _ = writeln!(out, "  {BOLD}witness:{BOLD:#} {}", printable(witness));
+    }
+    if let Some(why) = &finding.not_enforced {
+        let _ = writeln!(
+            out,
+            "  {BOLD}not enforced:{BOLD:#} {}",
+            printable(why)
+        );
+    }
+    if let Some(replay) = &finding.replay {
+        let _ = writeln!(out, "  {BOLD}replay:{BOLD:#} {}", printable(replay));
     }
     for hint in &finding.hints {
         let _ = writeln!(out, "  {BOLD}hint:{BOLD:#} {}", printable(hint));
     }
     out
+}
+
+/// What follows from it.
+fn endings(out: &mut String, finding: &Finding, consequence: &Consequence) {
+    for ending in &consequence.endings {
+        let first = match ending.order.as_str() {
+            "ab" => finding.accesses.first(),
+            "ba" => finding.accesses.get(1),
+            _ => None,
+        };
+        let who = first.map_or_else(
+            || "from here".to_owned(),
+            |access| {
+                let thread = printable(&access.thread.name);
+                format!("{thread} first ({} at {})", access.op, access.place.at())
+            },
+        );
+        let told = printable(&ending.told);
+        let _ = writeln!(out, "  {BOLD}{who}:{BOLD:#} the program {told}");
+        if let Some(message) = &ending.message {
+            let _ = writeln!(out, "    {DIM}{}{DIM:#}", printable(message));
+        }
+    }
+    if !consequence.differs.is_empty() {
+        line(
+            out,
+            format_args!("the order decides {}", consequence.differs.join(" and ")),
+        );
+    }
 }
 
 fn head(out: &mut String, finding: &Finding) {
@@ -85,8 +127,10 @@ fn head(out: &mut String, finding: &Finding) {
     };
     let what = match (finding.kind, finding.rung) {
         (Kind::Race, Rung::Warning) => "possible race",
+        (Kind::Race, Rung::Confirmed) => "confirmed race",
         (Kind::Race, _) => "race",
         (Kind::Deadlock, Rung::Warning) => "possible deadlock",
+        (Kind::Deadlock, Rung::Confirmed) => "confirmed deadlock",
         (Kind::Deadlock, _) => "deadlock",
     };
     let _ = write!(out, "{style}{what}{style:#}");

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use deadheat_wire::watch;
+use deadheat_wire::{plan, watch};
 
 use crate::{memory, message, sys};
 
@@ -80,7 +80,7 @@ options! {
     DETECTOR = "detector", ["hb", "simple", "detailed"], 0, "watch: what races are found by";
     ON_RACE = "on_race", ["continue", "wait"], 0,
         "watch: whether the thread that finds a race goes on, or waits for the tool";
-    TOOL = "tool", [], 0, "watch: the process that answers those who wait";
+    TOOL = "tool", [], 0, "the process that answers those who wait (watching, or at a schedule's goal)";
     MEMORY = "memory", [], 4096,
         "watch: megabytes of the process above which old accesses are forgotten; 0: never";
     NO_HB = "no_hb", ["0", "1"], 0, "detailed: locks alone decide";
@@ -122,6 +122,10 @@ pub fn read() -> Option<&'static [u8]> {
     if HELP.get() == 1 {
         help();
     }
+    if let Some(path) = variables().find_map(|variable| value(variable, plan::PLAN)) {
+        PLAN_LEN.store(path.len(), Ordering::Relaxed);
+        PLAN.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
+    }
     if let Some(path) = variables().find_map(|variable| value(variable, watch::SELECT)) {
         SELECT_LEN.store(path.len(), Ordering::Relaxed);
         SELECT.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
@@ -150,6 +154,17 @@ pub fn select() -> Option<&'static [u8]> {
     let len = SELECT_LEN.load(Ordering::Relaxed);
     // SAFETY: a variable in the environment's copy, which stays; a zero byte follows it there.
     (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len + 1) })
+}
+
+static PLAN: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
+static PLAN_LEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The file of the schedule to enforce.
+pub fn plan() -> Option<&'static [u8]> {
+    let start = PLAN.load(Ordering::Relaxed);
+    let len = PLAN_LEN.load(Ordering::Relaxed);
+    // SAFETY: a variable in the environment's copy, which stays.
+    (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len) })
 }
 
 fn apply(list: &[u8]) {

@@ -55,9 +55,19 @@ static KNOWN: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 static FREE: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 static LOCK: Spin = Spin::new();
 
+/// Gives new threads numbers from here on, but for those whose number is planned.
+pub fn count_from(first: u32) {
+    COUNT.fetch_max(first, Ordering::Relaxed);
+}
+
 /// A record for a new thread; null if there is no memory, or too many threads.
 pub fn register() -> *mut Thread {
-    let id = COUNT.fetch_add(1, Ordering::Relaxed);
+    register_as(None)
+}
+
+/// The same with a number that an enforced schedule has for it.
+pub fn register_as(planned: Option<u32>) -> *mut Thread {
+    let id = planned.unwrap_or_else(|| COUNT.fetch_add(1, Ordering::Relaxed));
     if id >= 1 << 22 {
         message::say(format_args!(
             "more than {} threads: the rest is not recorded",

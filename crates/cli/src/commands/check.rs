@@ -16,6 +16,7 @@ use super::trace::verify;
 use crate::analysis::{self, Analysis};
 use crate::compiler::{self, Language, Wish, options};
 use crate::config::ConfigArgs;
+use crate::confirm;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::how::How;
@@ -71,6 +72,10 @@ pub struct Args {
     )]
     command: Vec<OsString>,
 
+    /// Do not enforce the witnesses that were found on the program.
+    #[arg(long)]
+    no_confirm: bool,
+
     /// Also show what is only suspicious.
     #[arg(long)]
     warnings: bool,
@@ -103,6 +108,7 @@ impl Args {
             options: self.schedule.options(true),
             steady: true,
             place: Place::Store(recording),
+            again: None,
         };
         let recorded = plan.run()?;
         let verified = verified(&recorded)?;
@@ -117,6 +123,9 @@ impl Args {
         analysis
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
+        if !self.no_confirm {
+            confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+        }
         let found = show(&analysis, self.warnings) + usize::from(recorded.deadlocked);
         let exit = search::exit(&analysis, found);
         Ok(match found {
@@ -259,11 +268,14 @@ fn show(analysis: &Analysis, warnings: bool) -> usize {
         let told = match of_kind.clone().count() as u64 {
             0 => "none".to_owned(),
             many => {
-                let seen = of_kind
-                    .filter(|finding| finding.rung == Rung::Observed)
-                    .count() as u64;
+                let on = |rung: Rung| {
+                    let those = of_kind.clone().filter(|finding| finding.rung == rung);
+                    those.count() as u64
+                };
+                let (seen, sure) = (on(Rung::Observed), on(Rung::Confirmed));
                 let rungs = [
-                    (many - seen, "with a witness"),
+                    (sure, "confirmed"),
+                    (many - seen - sure, "with a witness"),
                     (seen, "seen in this run only"),
                 ];
                 let rungs = rungs.into_iter().filter(|(count, _)| *count > 0);

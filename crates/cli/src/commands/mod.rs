@@ -7,6 +7,7 @@ mod compile;
 mod ls;
 mod predict;
 mod record;
+mod replay;
 mod rm;
 mod schedule;
 mod search;
@@ -44,6 +45,7 @@ Examples:
   deadheat watch -- ./prog args             report races as they happen
   deadheat record -- ./prog args            record a run
   deadheat predict                          look for races in the latest recording
+  deadheat replay 3fa1b2c4                  run the program into a finding
   deadheat trace stats                      what the latest recording holds
   deadheat COMMAND --help                   more about a command";
 
@@ -59,6 +61,7 @@ enum Command {
     Record(record::Args),
     Watch(watch::Args),
     Predict(predict::Args),
+    Replay(replay::Args),
     Ls(ls::Args),
     Rm(rm::Args),
     Trace(trace::Args),
@@ -78,6 +81,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Record(args) => args.run(),
         Command::Watch(args) => args.run(),
         Command::Predict(args) => args.run().map(ExitCode::from),
+        Command::Replay(args) => args.run().map(ExitCode::from),
         Command::Ls(args) => args.run().map(ExitCode::from),
         Command::Rm(args) => args.run().map(ExitCode::from),
         Command::Trace(args) => args.run(),

@@ -1,17 +1,18 @@
 //! `deadheat record`: runs a program and writes down what its threads do.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use super::schedule::{Schedule, is_serial};
+use crate::again;
 use crate::compiler::is_executable;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::program::{Kind, Program};
 use crate::recorder::{Place, Plan};
-use crate::store::Store;
+use crate::store::{Store, select};
 use crate::terminal::say;
 
 const EXAMPLES: &str = "\
@@ -55,9 +56,18 @@ pub struct Args {
     #[arg(long, hide = true)]
     cargo: bool,
 
+    /// Runs what a recording ran, with the same input, instead of a program that is named.
+    #[arg(
+        long,
+        hide = true,
+        value_name = "RECORDING",
+        conflicts_with = "command"
+    )]
+    again: Option<OsString>,
+
     /// The program and its arguments.
     #[arg(
-        required = true,
+        required_unless_present = "again",
         trailing_var_arg = true,
         allow_hyphen_values = true,
         value_name = "PROGRAM"
@@ -71,6 +81,9 @@ pub struct Args {
 impl Args {
     /// Records.
     pub fn run(self) -> Result<ExitCode> {
+        if let Some(recording) = &self.again {
+            return self.again(recording);
+        }
         if self.cargo && self.command[1..].iter().any(|arg| arg == "--list") {
             return run_plainly(&self.command); // the names of the tests, for whoever runs them
         }
@@ -97,17 +110,45 @@ impl Args {
             steady: is_serial(&options),
             options,
             place,
+            again: None,
         };
-        let recorded = plan.run()?;
-        recorded.tell(self.quiet);
-        Ok(if self.exit_code_from_program {
-            ExitCode::from(recorded.ended.shell_code())
-        } else if recorded.deadlocked {
-            Exit::Findings.into()
-        } else {
-            Exit::Clean.into()
-        })
+        finish(plan, self.quiet, self.exit_code_from_program)
     }
+
+    /// Records a recorded program once more; options that are given come after those that it had.
+    fn again(&self, recording: &OsStr) -> Result<ExitCode> {
+        let store = Store::of_project()?;
+        let again = again::of(&select::trace(&store, Some(recording))?)?;
+        let more = self.schedule.options(is_serial(&again.invocation.options));
+        let options = format!("{}:{more}", again.invocation.options);
+        let place = match &self.output {
+            Some(path) => Place::file(path)?,
+            None => Place::Store(store.add()?),
+        };
+        let plan = Plan {
+            program: again.program.clone(),
+            typed: again.invocation.command.clone(),
+            command: again.invocation.command.clone(),
+            steady: again.invocation.filled.is_some(),
+            options,
+            place,
+            again: Some(again),
+        };
+        finish(plan, self.quiet, self.exit_code_from_program)
+    }
+}
+
+/// Records, and says how it went.
+fn finish(plan: Plan, quiet: bool, exit_code_from_program: bool) -> Result<ExitCode> {
+    let recorded = plan.run()?;
+    recorded.tell(quiet);
+    Ok(if exit_code_from_program {
+        ExitCode::from(recorded.ended.shell_code())
+    } else if recorded.deadlocked {
+        Exit::Findings.into()
+    } else {
+        Exit::Clean.into()
+    })
 }
 
 /// Becomes a program that is not to be recorded.

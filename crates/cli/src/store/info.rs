@@ -5,6 +5,8 @@ use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
 
+use crate::stdin;
+
 /// What is known about a recording without opening its trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Info {
@@ -23,6 +25,9 @@ pub struct Info {
     pub started: String,
     /// The runtime's options.
     pub options: String,
+    /// What its standard input was.
+    #[serde(default)]
+    pub stdin: stdin::Kind,
     /// How it ended; none if that was never known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
@@ -151,6 +156,7 @@ mod tests {
             build_id: None,
             started: "2026-11-15T10:23:45Z".into(),
             options: "mode=serial".into(),
+            stdin: stdin::Kind::Terminal,
             ended: Some(Ended::Signal(9)),
             seconds: Some(0.5),
             trace: None,
@@ -158,5 +164,9 @@ mod tests {
         let text = serde_json::to_string(&info).unwrap();
         assert!(text.contains(r#""ended":{"signal":9}"#), "{text}");
         assert_eq!(serde_json::from_str::<Info>(&text).unwrap(), info);
+        let before = text.replace(r#""stdin":"terminal","#, "");
+        assert_ne!(before, text);
+        let read = serde_json::from_str::<Info>(&before).unwrap();
+        assert_eq!(read.stdin, stdin::Kind::Other);
     }
 }

@@ -2,15 +2,18 @@
 //!
 //! ```text
 //! .deadheat/.gitignore                      keeps all of it out of version control
-//! .deadheat/recordings/000001/trace.dht     the trace
-//! .deadheat/recordings/000001/trace.dht.77  that of another process that the program started
-//! .deadheat/recordings/000001/info.json     how it came about
+//! .deadheat/recordings/000001/trace.dht             the trace
+//! .deadheat/recordings/000001/trace.dht.77          that of another process that the program started
+//! .deadheat/recordings/000001/trace.dht.invocation  how the program was started
+//! .deadheat/recordings/000001/trace.dht.stdin       its standard input
+//! .deadheat/recordings/000001/info.json             how it came about
 //! ```
 //!
 //! Recordings are numbered in the order of their making, with a fixed width: a path of another
 //! length would move the stack of the program that gets it as a variable.
 
 pub mod info;
+pub mod invocation;
 pub mod moment;
 pub mod select;
 

@@ -11,6 +11,7 @@ mod debugger;
 mod follow;
 mod process;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,7 @@ use follow::Follower;
 use crate::error::{Error, Result};
 use crate::launch::{self, Launch};
 use crate::program::Program;
+use crate::stdin::Source;
 use crate::store::info::Ended;
 
 /// What a program is watched for.
@@ -101,8 +103,13 @@ impl Plan<'_> {
         let launch = Launch {
             program: self.program,
             command: self.command,
+            environment: Cow::Owned(launch::inherited()),
             variables: self.variables(&report, folder.path()).map_err(refused)?,
+            folder: None,
+            stdin: Source::Own,
+            output: None,
             steady: false,
+            filled: None,
         };
         let mut follower = Follower::new(&report, &answers, self).map_err(refused)?;
         let over = AtomicBool::new(false);

@@ -53,7 +53,7 @@ fn perform(addr: usize, size: usize, order: i32, operation: impl FnOnce() -> Don
     };
     match mode() {
         Mode::Serial => {
-            serial::point();
+            serial::point_before(Op::AtomicRead, addr, size, pc);
             let done = operation();
             serial::sync(&record(done.op), halves(done.read), halves(done.written));
             done

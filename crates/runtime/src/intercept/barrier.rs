@@ -41,7 +41,9 @@ unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_
 }
 
 unsafe extern "C" fn barrier_destroy(barrier: usize) -> c_int {
-    event::life(Op::Destroy, Kind::Barrier, barrier, caller());
+    let pc = caller();
+    serial::gate(Op::Destroy, barrier, 0, pc);
+    event::life(Op::Destroy, Kind::Barrier, barrier, pc);
     // SAFETY: see `barrier_init`.
     unsafe { real::pthread_barrier_destroy(barrier) }
 }

@@ -31,7 +31,9 @@ pub(super) unsafe extern "C" fn cond_init(condition: usize, attr: usize) -> c_in
 }
 
 pub(super) unsafe extern "C" fn cond_destroy(condition: usize) -> c_int {
-    event::life(Op::Destroy, Kind::Condition, condition, caller());
+    let pc = caller();
+    serial::gate(Op::Destroy, condition, 0, pc);
+    event::life(Op::Destroy, Kind::Condition, condition, pc);
     // SAFETY: see `cond_init`. In a serial recording glibc never saw a waiter.
     unsafe { real::pthread_cond_destroy(condition) }
 }

@@ -10,7 +10,8 @@ use deadheat_wire::Op;
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Sync};
-use crate::threads;
+use crate::record::{Mode, mode};
+use crate::{serial, threads};
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut c_void;
@@ -43,6 +44,15 @@ fn allocated(block: *mut c_void, size: usize, pc: usize) -> *mut c_void {
     block
 }
 
+/// A block is about to be given back: an access to all of it.
+fn before_free(block: *mut c_void, pc: usize) {
+    if mode() == Mode::Serial && threads::visible() {
+        // SAFETY: a block of the program.
+        let size = unsafe { real::malloc_usable_size(block as usize) };
+        serial::gate(Op::Free, block as usize, size, pc);
+    }
+}
+
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     let pc = caller();
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
@@ -62,6 +72,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     let pc = caller();
     if !block.is_null() {
+        before_free(block, pc);
         event::sync(Op::Free, block as usize, pc);
     }
     // SAFETY: see `malloc`.
@@ -131,7 +142,9 @@ unsafe extern "C" fn pvalloc(size: usize) -> *mut c_void {
 
 unsafe extern "C" fn free(block: *mut c_void) {
     if !block.is_null() {
-        event::sync(Op::Free, block as usize, caller());
+        let pc = caller();
+        before_free(block, pc);
+        event::sync(Op::Free, block as usize, pc);
     }
     // SAFETY: see `malloc`.
     unsafe { __libc_free(block) }

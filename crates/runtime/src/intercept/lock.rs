@@ -8,7 +8,7 @@ use super::{Taking, give, real, refused};
 use crate::hooks::{caller, trampoline};
 use crate::local::local;
 use crate::record::event::{self, Kind, Sync};
-use crate::serial::Limit;
+use crate::serial::{self, Limit};
 use crate::{sys, threads};
 
 trampoline! {
@@ -55,6 +55,7 @@ pub(super) unsafe extern "C" fn mutex_init(lock: usize, attr: usize) -> c_int {
 
 pub(super) unsafe extern "C" fn mutex_destroy(lock: usize) -> c_int {
     let pc = caller();
+    serial::gate(Op::Destroy, lock, 0, pc);
     // SAFETY: see `mutex_init`.
     noted(Op::Destroy, lock, pc, unsafe {
         real::pthread_mutex_destroy(lock)
@@ -159,7 +160,7 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
     if !threads::visible() {
         return real();
     }
-    crate::serial::point();
+    serial::point();
     let result = real();
     if result == 0 || result == libc::EOWNERDEAD {
         Sync::new(op, lock, pc).with(TRIED).record();
@@ -199,6 +200,7 @@ unsafe extern "C" fn rwlock_init(lock: usize, attr: usize) -> c_int {
 
 unsafe extern "C" fn rwlock_destroy(lock: usize) -> c_int {
     let pc = caller();
+    serial::gate(Op::Destroy, lock, 0, pc);
     // SAFETY: see `mutex_init`.
     noted(Op::Destroy, lock, pc, unsafe {
         real::pthread_rwlock_destroy(lock)
@@ -325,6 +327,7 @@ unsafe extern "C" fn spin_init(lock: usize, shared: c_int) -> c_int {
 
 unsafe extern "C" fn spin_destroy(lock: usize) -> c_int {
     let pc = caller();
+    serial::gate(Op::Destroy, lock, 0, pc);
     // SAFETY: see `mutex_init`.
     noted(Op::Destroy, lock, pc, unsafe {
         real::pthread_spin_destroy(lock)

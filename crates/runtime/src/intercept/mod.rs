@@ -87,7 +87,7 @@ impl Taking {
         };
         let serial = mode() == Mode::Serial;
         if serial {
-            serial::point();
+            serial::point_before(self.op, self.object, 0, self.pc);
         }
         let mut result = attempt();
         if result == libc::EBUSY && mode() == Mode::Watch {
@@ -156,6 +156,7 @@ fn give(op: Op, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int
         return real();
     }
     if mode() == Mode::Serial {
+        serial::gate(op, object, 0, pc);
         serial::settle();
         let result = real();
         if result == 0 {

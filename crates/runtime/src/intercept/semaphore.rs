@@ -54,7 +54,9 @@ unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_
 }
 
 unsafe extern "C" fn sem_destroy(semaphore: usize) -> c_int {
-    event::life(Op::Destroy, Kind::Semaphore, semaphore, caller());
+    let pc = caller();
+    crate::serial::gate(Op::Destroy, semaphore, 0, pc);
+    event::life(Op::Destroy, Kind::Semaphore, semaphore, pc);
     // SAFETY: see `sem_init`.
     unsafe { real::sem_destroy(semaphore) }
 }

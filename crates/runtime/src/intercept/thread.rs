@@ -49,8 +49,9 @@ pub(super) unsafe extern "C" fn create(
     let pc = caller();
     record::start(); // A library's constructor may be earlier than ours.
     let thread = if threads::visible() {
+        let planned = serial::planned_thread();
         let _inside = Inside::enter();
-        threads::register()
+        threads::register_as(planned)
     } else {
         core::ptr::null_mut()
     };
@@ -216,7 +217,8 @@ fn join_with(
 ) -> c_int {
     let thread = threads::by_handle(handle as usize);
     if threads::visible() && mode() == Mode::Serial && !thread.is_null() {
-        serial::point();
+        // SAFETY: the record is kept for whoever may join.
+        serial::point_before(Op::Join, unsafe { (*thread).id } as usize, 0, pc);
         while !serial::has_ended(thread) {
             if serial::wait_for_end(thread) == Waited::Cancelled {
                 // SAFETY: a cancellation point of the program.

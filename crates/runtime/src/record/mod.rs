@@ -103,8 +103,12 @@ pub fn close(reason: &str, for_good: bool) {
     if mode() == Mode::Off {
         return;
     }
+    if for_good {
+        serial::before_end();
+    }
     let _inside = Inside::enter();
     if for_good {
+        serial::cut_short(false);
         facts::modules();
     }
     if mode() == Mode::Watch {

@@ -143,7 +143,7 @@ impl Log {
     /// first: gcc announces the copy of a structure as a write, then a read, and only then
     /// copies. The write is then still to come (or has left the memory as it was, and may as well
     /// come later), and nobody else may run before.
-    fn is_copy(&self, addr: usize, length: usize) -> bool {
+    pub fn is_copy(&self, addr: usize, length: usize) -> bool {
         self.deferred.is_some_and(|write| {
             !write.passed
                 && write.length == length
@@ -243,7 +243,7 @@ impl Log {
 }
 
 /// The size of an access of this kind.
-fn size_of_kind(kind: u64) -> usize {
+pub fn size_of_kind(kind: u64) -> usize {
     1 << ((kind - 1) % 5)
 }
 

@@ -5,6 +5,7 @@
 //!   that pass a token.
 //! * [`signals`]: each thread's own.
 //! * [`log`]: the one stream of events, with values.
+//! * [`replay`]: a schedule that is enforced instead.
 //! * [`watchdog`]: for what was not foreseen.
 //!
 //! This file is the face that hooks and intercepted functions see. Everything here is called by
@@ -13,6 +14,7 @@
 mod context;
 mod log;
 mod policy;
+mod replay;
 mod scheduler;
 pub mod signals;
 mod task;
@@ -20,6 +22,9 @@ mod turn;
 mod watchdog;
 
 use core::sync::atomic::Ordering;
+
+use deadheat_wire::{Op, word};
+use replay::Deed;
 
 use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
@@ -145,9 +150,31 @@ fn off() -> bool {
 
 /// A place where another thread may get the turn: before a synchronisation.
 pub fn point() {
+    pass(None);
+}
+
+/// The same, before this is done to an object: an enforced schedule may know of it.
+pub fn point_before(op: Op, object: usize, size: usize, pc: usize) {
+    pass(Some(deed(op, object, size, pc)));
+}
+
+/// A place where an enforced schedule may stop a thread, and nobody else does.
+pub fn gate(op: Op, object: usize, size: usize, pc: usize) {
+    if !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced()) {
+        point_before(op, object, size, pc);
+    }
+}
+
+fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {
+    let op = op as u8;
+    Deed { op, addr, size, pc }
+}
+
+fn pass(next: Option<Deed>) {
     if !off() {
         with_turn(|me| {
             turn_holder().log.settle();
+            turn_holder().announce(me, next);
             let next = turn_holder().step(me, Step::Sync);
             turn::switch(me, next);
         });
@@ -170,25 +197,47 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         return;
     }
     with_turn(|me| {
+        let op = if kind < word::WRITE1 { Op::Read } else { Op::Write };
+        let deed = deed(op, addr, log::size_of_kind(kind), pc);
         if !turn_holder().log.is_read_of_copy(kind, addr) {
             turn_holder().log.settle();
+            turn_holder().announce(me, Some(deed));
             let next = turn_holder().step(me, Step::Access);
             if next != me {
                 turn::switch(me, next);
             }
         }
+        turn_holder().happened(me, deed);
         turn_holder().log.access(id(me), kind, addr, pc);
     });
 }
 
 /// An access to a range; the caller has asked [`threads::visible`].
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
-    with_turn(|me| turn_holder().log.range(id(me), write, addr, length, pc));
+    with_turn(|me| {
+        if turn_holder().is_enforced() {
+            let op = if write { Op::Write } else { Op::Read };
+            let deed = deed(op, addr, length, pc);
+            if write || !turn_holder().log.is_copy(addr, length) {
+                turn_holder().log.settle();
+                turn_holder().announce(me, Some(deed));
+                let next = turn_holder().step(me, Step::Sync);
+                turn::switch(me, next);
+            }
+            turn_holder().happened(me, deed);
+        }
+        turn_holder().log.range(id(me), write, addr, length, pc);
+    });
 }
 
 /// A synchronisation, with the values of an atomic access.
 pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
-    with_turn(|me| turn_holder().log.sync(id(me), sync, read, written));
+    with_turn(|me| {
+        if !matches!(sync.op, Op::Request | Op::ReadRequest) {
+            turn_holder().happened(me, deed(sync.op, sync.object, 0, sync.pc));
+        }
+        turn_holder().log.sync(id(me), sync, read, written);
+    });
 }
 
 /// A function's entry.
@@ -199,6 +248,27 @@ pub fn enter(caller: usize, callee: usize) {
 /// A function's exit.
 pub fn leave(caller: usize) {
     with_turn(|me| turn_holder().log.leave(id(me), caller));
+}
+
+/// The number that an enforced schedule has for the thread that is about to be created.
+pub fn planned_thread() -> Option<u32> {
+    if off() {
+        return None;
+    }
+    with_turn(|me| turn_holder().planned_fork(me))
+}
+
+/// The running thread is about to end the process: an enforced schedule may have others go on first.
+pub fn before_end() {
+    if !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced()) {
+        point();
+    }
+}
+
+/// The process ends, or (`passed`) nobody takes a step any more: an enforced schedule is not to be followed to its end.
+pub fn cut_short(passed: bool) -> bool {
+    // SAFETY: as in `flush`.
+    !off() && unsafe { scheduler().cut_short(passed) }
 }
 
 /// Writes out what is buffered, when the recording is closed.

@@ -5,14 +5,17 @@
 //! caller, who keeps no reference to the scheduler meanwhile, does (see [`super::turn`]). Time is counted in steps: a sleeper wakes after some, or as soon
 //! as nobody else can run.
 
+mod follow;
+
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::log::Log;
 use super::policy::Chosen;
+use super::replay::Replay;
 use super::task::{State, Task, Waited};
 use super::{Limit, turn};
-use crate::threads::Thread;
+use crate::threads::{self, Thread};
 use crate::{message, options, record, sys};
 
 /// The most threads that may exist at one time.
@@ -54,6 +57,8 @@ pub struct Scheduler {
     /// How many events there were when all who could were told to look again.
     looked_at: u64,
     preempt_accesses: bool,
+    /// The schedule that is enforced.
+    replay: Replay,
     /// The recording.
     pub log: Log,
 }
@@ -74,6 +79,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     waits: 0,
     looked_at: 0,
     preempt_accesses: true,
+    replay: Replay::none(),
     log: Log::new(),
 }));
 
@@ -105,6 +111,9 @@ impl Scheduler {
         if !self.log.open() {
             message::say(format_args!("no memory for the recording"));
         }
+        if options::plan().is_some_and(|path| self.replay.open(path)) {
+            threads::count_from(self.replay.threads_end());
+        }
         // SAFETY: the running thread has its record.
         self.add(unsafe { (*crate::local::local()).thread });
     }
@@ -115,6 +124,9 @@ impl Scheduler {
             message::say(format_args!("more than {MOST} threads at one time"));
             record::close("too many threads", true);
             sys::exit_group(101);
+        }
+        if self.replay.is_on() {
+            self.bind(thread);
         }
         self.tasks[self.count] = thread;
         self.count += 1;
@@ -178,6 +190,9 @@ impl Scheduler {
     /// A thread has ended: it is counted out, and whoever waits for that is woken.
     pub fn remove(&mut self, thread: *mut Thread) {
         self.log.settle();
+        if self.replay.is_on() {
+            self.unbind(thread);
+        }
         self.make_waiting(thread, State::Ended);
         let index = self.index(thread);
         self.tasks.copy_within(index + 1..self.count, index);
@@ -189,6 +204,11 @@ impl Scheduler {
     /// A step of the running thread: who goes first.
     pub fn step(&mut self, me: *mut Thread, kind: Step) -> *mut Thread {
         self.count_step();
+        if self.replay.is_on()
+            && let Some(next) = self.follow(Some(me), true)
+        {
+            return next;
+        }
         if kind == Step::Access {
             self.slice -= 1;
             if self.slice > 0 {
@@ -284,6 +304,9 @@ impl Scheduler {
     /// Who runs next, now that the running thread cannot; waits if need be. `None` if that
     /// takes waiting and the caller cannot wait here, or if nobody is left.
     pub fn next(&mut self, can_wait: bool) -> Option<*mut Thread> {
+        if self.replay.is_on() && self.count > 0 {
+            return self.follow(None, can_wait);
+        }
         loop {
             let arrivals = turn::arrivals();
             if self.count == 0 {
@@ -365,6 +388,15 @@ impl Scheduler {
             if waiters == 0 {
                 break;
             }
+            if self.replay.is_on() {
+                let Some(index) = self.planned_waiter(object) else {
+                    break;
+                };
+                self.task(index).outcome = Waited::Woken;
+                self.make_ready(index);
+                woken += 1;
+                continue;
+            }
             let rank = match &mut self.policy {
                 Some(policy) if waiters > 1 && count != usize::MAX => policy.get().waiter(waiters),
                 _ => 0,
@@ -401,6 +433,11 @@ impl Scheduler {
     pub fn yielded(&mut self, me: *mut Thread) -> *mut Thread {
         self.log.settle();
         self.count_step();
+        if self.replay.is_on()
+            && let Some(next) = self.follow(Some(me), true)
+        {
+            return next;
+        }
         if let Some(policy) = &mut self.policy {
             policy.get().yielded(me);
         }

@@ -40,6 +40,8 @@ pub struct Task {
     pub(super) cancelled: bool,
     /// For policies that have priorities; 0: none given yet.
     pub priority: u64,
+    /// Which of an enforced schedule's threads it is, plus one; 0: none.
+    pub follower: u32,
     /// Which signals it does not want.
     pub mask: u64,
     /// Its stack and registers, while it does not run.
@@ -58,6 +60,7 @@ impl Task {
             since: 0,
             cancelled: false,
             priority: 0,
+            follower: 0,
             mask: 0,
             context,
         }

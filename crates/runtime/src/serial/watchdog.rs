@@ -53,6 +53,9 @@ fn overtake(thread: *mut Thread) {
     if thread.is_null() {
         return;
     }
+    if super::cut_short(true) {
+        sys::exit_group(4);
+    }
     // SAFETY: the record of the thread that has the turn is in use.
     let id = unsafe { (*thread).id };
     if turn::take_from(thread) && SAID.swap(1, Ordering::Relaxed) == 0 {

@@ -23,6 +23,17 @@ pub fn wait_for_arrivals(seen: u32) {
     WAITS.store(0, Ordering::Relaxed);
 }
 
+/// The same, but not for longer than so many milliseconds; whether there are more.
+pub fn wait_for_arrivals_until(seen: u32, milliseconds: u64) -> bool {
+    let start = sys::milliseconds();
+    WAITS.store(1, Ordering::Relaxed);
+    while arrivals() == seen && sys::milliseconds() - start < milliseconds {
+        sys::futex_wait(&ARRIVALS, seen, milliseconds);
+    }
+    WAITS.store(0, Ordering::Relaxed);
+    arrivals() != seen
+}
+
 /// Whether the turn's holder waits for others to come back.
 pub fn waits() -> bool {
     WAITS.load(Ordering::Relaxed) != 0

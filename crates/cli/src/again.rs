@@ -1,0 +1,97 @@
+//! Runs a recorded program again, as it was when it was recorded: the same program, arguments, variables,
+//! folder and standard input, and addresses that are the same.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::launch::{self, Launch};
+use crate::program::Program;
+use crate::stdin::{self, Kind, Source};
+use crate::store::invocation::{Invocation, identity};
+
+/// A recorded program that can be run again.
+#[derive(Clone, Debug)]
+pub struct Again {
+    /// The program, which is still the same.
+    pub program: Program,
+    /// How it was started.
+    pub invocation: Invocation,
+    /// Where the copy of its standard input is, if there is one.
+    stdin: PathBuf,
+}
+
+/// Everything that it takes to run the program of this trace again.
+pub fn of(trace: &Path) -> Result<Again> {
+    let shown = trace.display();
+    let cannot = |why: String| Error::not_started(format!("cannot run {shown} again: {why}"));
+    let invocation = Invocation::read(trace).map_err(|error| {
+        let path = Invocation::path(trace);
+        cannot(format!("{}: {error}", path.display()))
+            .note("How the program was started is kept beside its trace since this version of Deadheat.")
+            .help("record it again")
+    })?;
+    let program = Program::find(invocation.program.as_os_str())?;
+    let path = program.path.display();
+    let now = identity(&program).map_err(|error| cannot(format!("{path}: {error}")))?;
+    if now != invocation.identity {
+        return Err(
+            Error::not_started(format!("{path} was built anew since it was recorded"))
+                .note("A schedule is one of the program that was recorded.")
+                .help("record it again"),
+        );
+    }
+    if !invocation.folder.is_dir() {
+        let folder = invocation.folder.display();
+        return Err(cannot(format!("the folder {folder} is gone"))
+            .help("make it again, or record the program again"));
+    }
+    let stdin = Invocation::stdin_path(trace);
+    if matches!(invocation.stdin, Kind::File | Kind::Pipe) && !stdin.is_file() {
+        let stdin = stdin.display();
+        return Err(cannot(format!("its standard input, {stdin}, is gone")).help("record it again"));
+    }
+    Ok(Again {
+        program,
+        invocation,
+        stdin,
+    })
+}
+
+impl Again {
+    /// The run, with these variables of the runtime's: at least `launch::OPTIONS`.
+    pub fn launch(&self, variables: Vec<(OsString, OsString)>) -> Launch<'_> {
+        Launch {
+            program: &self.program,
+            command: &self.invocation.command,
+            environment: Cow::Borrowed(&self.invocation.environment),
+            variables,
+            folder: Some(&self.invocation.folder),
+            stdin: Source::Again(self.invocation.stdin, self.stdin.clone()),
+            output: None,
+            steady: self.invocation.filled.is_some(),
+            filled: self.invocation.filled,
+        }
+    }
+
+    /// Whether addresses are as they were, as far as the schedule does not change them.
+    pub fn is_steady(&self) -> bool {
+        self.invocation.filled.is_some() && launch::can_be_steady()
+    }
+
+    /// Writes down beside another trace that it is this run again, with these options.
+    pub fn describe(&self, options: &str, trace: &Path) -> io::Result<()> {
+        let copy = Invocation::stdin_path(trace);
+        if self.stdin.is_file() && !copy.exists() {
+            io::copy(&mut File::open(&self.stdin)?, &mut stdin::create(&copy)?)?;
+        }
+        let invocation = Invocation {
+            options: options.to_owned(),
+            ..self.invocation.clone()
+        };
+        invocation.write(trace)
+    }
+}

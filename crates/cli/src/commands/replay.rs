@@ -1,0 +1,128 @@
+//! `deadheat replay`: runs the program into a finding.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use deadheat_explore::After;
+use deadheat_report::Kind;
+
+use crate::confirm::fine::Output;
+use crate::confirm::{Case, debugger};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::store::Store;
+use crate::terminal::{BAD, BOLD, say, styled};
+use crate::witness;
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat replay 3fa1b2c4                  the finding of that name in the latest recording that has it
+  deadheat replay witness-3fa1b2c4.json     the finding of a witness file
+  deadheat replay 3fa1b2c4 --gdb            stop in front of the race, or in the deadlock, in gdb
+  deadheat replay 3fa1b2c4 --order ba       let the second access happen first, then go on
+
+The program runs with the arguments, variables, folder and standard input that it was recorded with, one
+thread at a time in the order of the witness, until both threads stand in front of their accesses or the deadlock stands. Without
+--order and --gdb it is ended there. Each step is compared with the recording: if the program does something else, that is
+said and the exit code is 4. The exit code is 66 if the finding was reached.";
+
+/// Runs the program into a finding, again and again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// A finding's short name, or the path of a witness.
+    #[arg(value_name = "FINDING")]
+    finding: OsString,
+
+    /// Who goes first from the race on: `ab` for the finding's first side, `ba` for its second.
+    #[arg(long, value_enum, value_name = "ORDER")]
+    order: Option<Order>,
+
+    /// Stop in gdb where both threads stand.
+    #[arg(long)]
+    gdb: bool,
+
+    /// Replay so many times, and say how often the finding was reached.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    times: u32,
+}
+
+/// Who goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Order {
+    /// The first side.
+    Ab,
+    /// The second side.
+    Ba,
+}
+
+impl Args {
+    /// Replays.
+    pub fn run(self) -> Result<Exit> {
+        let path = self.witness()?;
+        let case = Case::of(&path)?;
+        let first = match self.order {
+            Some(Order::Ba) => 1,
+            _ => 0,
+        };
+        if self.gdb {
+            return debugger::run(&case, first);
+        }
+        let after = match self.order {
+            Some(_) => After::Go,
+            None => After::Stop,
+        };
+        let mut reached = 0;
+        let mut why = None;
+        for _ in 0..self.times {
+            let enforced = case.enforce(after, first, Output::Shown)?;
+            if enforced.is_reached() {
+                reached += 1;
+                if self.times == 1 && self.order.is_some() {
+                    say(format_args!("the program {}", enforced.ended.told()));
+                }
+            } else {
+                why = Some(case.why(&enforced));
+            }
+        }
+        let stands = match case.witness.kind {
+            Kind::Race => "both threads stood in front of their accesses",
+            Kind::Deadlock => "the deadlock stood",
+        };
+        if self.times > 1 {
+            say(format_args!("{stands} {reached} of {} times", self.times));
+        } else if reached == 1 {
+            say(format_args!("{}: {}", styled(BAD, stands), case.witness.signature));
+        }
+        match why {
+            None => Ok(Exit::Findings),
+            Some(why) => Err(Error::new(Exit::Diverged, format!("the replay diverged: {why}"))
+                .note("The program did not do what it did when it was recorded: it may depend on something that is not replayed.")),
+        }
+    }
+
+    /// The witness that the user means.
+    fn witness(&self) -> Result<PathBuf> {
+        let path = Path::new(&self.finding);
+        if path.is_file() {
+            return Ok(path.to_owned());
+        }
+        let store = Store::of_project()?;
+        let name = witness::file_name(&self.finding.to_string_lossy());
+        let recordings = store.recordings();
+        let found = recordings
+            .iter()
+            .rev()
+            .map(|recording| recording.folder.join(&name))
+            .find(|path| path.is_file());
+        found.ok_or_else(|| {
+            Error::usage(format!(
+                "no witness of a finding {} in {}",
+                styled(BOLD, self.finding.display()),
+                store.folder().display()
+            ))
+            .help("`deadheat check` and `deadheat predict` print the names of findings in brackets")
+            .help("or give the path of a witness file")
+        })
+    }
+}

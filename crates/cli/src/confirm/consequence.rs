@@ -1,0 +1,105 @@
+//! What follows from a race: from where both threads stand, the program is run on with either thread first, and what
+//! comes of it is compared. What a run shows is what happened in it; that others end in the same way is not promised.
+
+use deadheat_explore::After;
+use deadheat_report::{Consequence, Ending, Finding, Kind, Names, own_place};
+
+use super::fine::{Enforced, Output};
+use super::Case;
+use crate::error::Result;
+use crate::store::info::Ended;
+
+/// What follows from a confirmed finding; `first` is the run in which its first side went first.
+pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Consequence>> {
+    let names = Names::of(&case.tables);
+    if finding.kind == Kind::Deadlock {
+        let told = ending(&first, &names);
+        return Ok(Some(Consequence {
+            endings: vec![Ending {
+                order: String::new(),
+                ..told
+            }],
+            differs: Vec::new(),
+        }));
+    }
+    let second = case.enforce(After::Go, 1, Output::Captured)?;
+    if !second.is_reached() {
+        return Ok(None);
+    }
+    let mut differs = Vec::new();
+    if (first.ended, first.hung, first.deadlocked) != (second.ended, second.hung, second.deadlocked)
+    {
+        differs.push("how the program ends".to_owned());
+    }
+    if first.stdout != second.stdout {
+        differs.push("what it prints".to_owned());
+    }
+    let named = |order: &str, run: &Enforced| Ending {
+        order: order.to_owned(),
+        ..ending(run, &names)
+    };
+    Ok(Some(Consequence {
+        endings: vec![named("ab", &first), named("ba", &second)],
+        differs,
+    }))
+}
+
+/// How a run ended.
+fn ending(run: &Enforced, names: &Names) -> Ending {
+    let place = run.last.map(|(_, place)| own_place(&names.frames_at(place)));
+    let told = match (run.hung, run.deadlocked, run.ended) {
+        (_, true, _) => "ends in a deadlock".to_owned(),
+        (true, _, _) => "does not end".to_owned(),
+        (_, _, Ended::Exit(0)) => "exits with 0".to_owned(),
+        (_, _, Ended::Exit(code)) => format!("exits with {code}"),
+        (_, _, Ended::Signal(signal)) => {
+            let at = place.as_ref().map_or_else(String::new, |place| {
+                format!(" in {}", place.told())
+            });
+            format!("crashes with {}{at}", signal_name(signal))
+        }
+    };
+    let failed = run.ended != Ended::Exit(0) && !run.deadlocked && !run.hung;
+    Ending {
+        order: String::new(),
+        told,
+        exit: match run.ended {
+            Ended::Exit(code) if !run.deadlocked && !run.hung => Some(code),
+            _ => None,
+        },
+        signal: match run.ended {
+            Ended::Signal(signal) if !run.hung => Some(signal),
+            _ => None,
+        },
+        message: failed.then(|| last_line(&run.stderr)).flatten(),
+        stdout: String::from_utf8_lossy(&run.stdout[..run.stdout.len().min(MOST_SHOWN)]).into(),
+    }
+}
+
+/// How much of the output a report has.
+const MOST_SHOWN: usize = 4096;
+
+/// The last line that the program itself said on standard error.
+fn last_line(stderr: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(stderr);
+    let own = text.lines().filter(|line| !line.starts_with("deadheat: "));
+    own.map(str::trim)
+        .rfind(|line| !line.is_empty())
+        .map(str::to_owned)
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGPIPE => "SIGPIPE",
+        _ => return format!("signal {signal}"),
+    };
+    name.to_owned()
+}

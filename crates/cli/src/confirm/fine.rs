@@ -1,0 +1,211 @@
+//! One run of the program under an enforced schedule.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use deadheat_explore::{Plan, Verdict};
+use deadheat_trace::Op;
+use deadheat_wire::plan::{PLAN, VERDICT};
+
+use crate::again::Again;
+use crate::error::{Error, Result};
+use crate::launch;
+use crate::store::info::Ended;
+
+/// Where the program's output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// To the user.
+    Shown,
+    /// It is kept, to be looked at.
+    Captured,
+}
+
+/// How long a run may take that nobody watches, beyond what the recorded one took.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How much of a program's output is looked at.
+const MOST_OUTPUT: u64 = 1 << 20;
+
+/// A run under an enforced schedule.
+pub struct Enforced {
+    /// What the runtime said; nothing if the program ended before it could.
+    pub verdict: Option<Verdict>,
+    /// How the program ended.
+    pub ended: Ended,
+    /// It did not end by itself in time.
+    pub hung: bool,
+    /// It was stopped in a deadlock.
+    pub deadlocked: bool,
+    /// What it printed, if that was captured.
+    pub stdout: Vec<u8>,
+    /// What it said on standard error.
+    pub stderr: Vec<u8>,
+    /// Where its last event was, as an address in its memory and a thread.
+    pub last: Option<(u32, u64)>,
+}
+
+impl Enforced {
+    /// Whether the goals were reached.
+    pub fn is_reached(&self) -> bool {
+        self.verdict.as_ref().is_some_and(Verdict::is_reached)
+    }
+}
+
+/// A run that is under way.
+pub struct Running {
+    started: launch::Started,
+    limit: Option<Duration>,
+    /// The plan, the verdict, the run's own trace and its output.
+    folder: tempfile::TempDir,
+}
+
+/// Runs the program by a plan.
+pub fn run(again: &Again, plan: &Plan, output: Output) -> Result<Enforced> {
+    start(again, plan, output, false)?.finish()
+}
+
+/// Starts the program under a plan; `real`: on kernel threads, for a debugger.
+pub fn start(again: &Again, plan: &Plan, output: Output, real: bool) -> Result<Running> {
+    let refused = |error: std::io::Error| {
+        Error::not_started(format!("cannot keep a schedule to enforce: {error}"))
+    };
+    let folder = tempfile::Builder::new()
+        .prefix("deadheat-replay-")
+        .tempdir()
+        .map_err(refused)?;
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("plan"), plan.to_bytes()).map_err(refused)?;
+    let mut options = format!(
+        "{}:mode=serial:policy=run-to-block:preempt=access:watchdog=10:tool={}",
+        again.invocation.options,
+        std::process::id()
+    );
+    if real {
+        options.push_str(":threads=real");
+    }
+    let mut launch = again.launch(vec![
+        (launch::TRACE.into(), at(TRACE).into()),
+        (launch::OPTIONS.into(), options.into()),
+        (PLAN.into(), at("plan").into()),
+    ]);
+    if output == Output::Captured {
+        let file = |name: &str| File::create(at(name)).map_err(refused);
+        launch.output = Some((file("stdout")?, file("stderr")?));
+    }
+    Ok(Running {
+        started: launch.start()?,
+        limit: (output == Output::Captured).then_some(PATIENCE),
+        folder,
+    })
+}
+
+/// The run's own trace.
+const TRACE: &str = "trace.dht";
+
+impl Running {
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.started.id()
+    }
+
+    /// What the runtime has said so far.
+    pub fn verdict(&self) -> Result<Option<Verdict>> {
+        read_verdict(&self.folder.path().join(format!("plan{VERDICT}")))
+    }
+
+    /// Whether the program has ended.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        self.started.has_ended()
+    }
+
+    /// Ends it.
+    pub fn kill(&mut self) {
+        self.started.kill();
+    }
+
+    /// Waits for its end.
+    pub fn finish(mut self) -> Result<Enforced> {
+        let killed = match self.limit {
+            Some(limit) => self.started.kill_after(limit)?,
+            None => false,
+        };
+        let (started, folder) = (self.started, self.folder);
+        let outcome = started.wait()?;
+        let at = |name: &str| folder.path().join(name);
+        let verdict = read_verdict(&at(&format!("plan{VERDICT}")))?;
+        let (last, deadlocked) = last_event(&at(TRACE));
+        Ok(Enforced {
+            verdict,
+            ended: Ended::from_status(outcome.status),
+            hung: killed,
+            deadlocked,
+            stdout: contents(&at("stdout")),
+            stderr: contents(&at("stderr")),
+            last,
+        })
+    }
+}
+
+fn read_verdict(path: &Path) -> Result<Option<Verdict>> {
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Ok(None);
+    };
+    let unknown = |error| Error::not_started(format!("how the schedule ended is not known: {error}"));
+    Verdict::parse(&text).map(Some).map_err(unknown)
+}
+
+fn contents(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(path) {
+        // What cannot be read is not compared.
+        let _ = file.take(MOST_OUTPUT).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// The thread and place of a trace's last event, and whether the program was stopped in a deadlock.
+fn last_event(path: &Path) -> (Option<(u32, u64)>, bool) {
+    use deadheat_trace::Steps;
+    let Ok(file) = deadheat_trace::file::TraceFile::open(path) else {
+        return (None, false);
+    };
+    let mut reader = file.read();
+    let mut last = None;
+    while let Ok(Some(step)) = reader.next_step() {
+        if !matches!(step.event.op(), Op::Enter | Op::Leave | Op::Lost) {
+            last = Some(step.event);
+        }
+    }
+    let place = last.and_then(|event| {
+        let (module, address) = reader.tables().module_of(event.pc())?;
+        Some((event.thread().0, address.wrapping_add(module.bias)))
+    });
+    (place, file.closed() == Some("deadlock"))
+}
+
+/// What an operation is called in a sentence.
+pub fn told(op: Op) -> &'static str {
+    match op {
+        Op::Read => "a read",
+        Op::Write => "a write",
+        Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw => "an atomic access",
+        Op::Acquire | Op::ReadAcquire => "the taking of a lock",
+        Op::Release | Op::ReadRelease => "the release of a lock",
+        Op::Fork => "the creation of a thread",
+        Op::Join => "the end of a thread",
+        Op::Begin => "a thread's beginning",
+        Op::End => "a thread's end",
+        Op::Wait | Op::FutexWait => "a wait",
+        Op::Wake | Op::FutexWoken => "the end of a wait",
+        Op::Timeout => "a time-out",
+        Op::Notify | Op::NotifyAll | Op::FutexWake => "a notification",
+        Op::BarrierEnter | Op::BarrierExit => "a barrier",
+        Op::Post | Op::Take | Op::TakeRefused => "a semaphore",
+        Op::Refused | Op::ReadRefused => "an attempt at a lock in vain",
+        Op::Alloc => "an allocation",
+        Op::Free => "a release of memory",
+        _ => "a synchronisation",
+    }
+}

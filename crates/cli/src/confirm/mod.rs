@@ -1,0 +1,143 @@
+//! Enforces witnesses on the program itself.
+//!
+//! * [`plan`]: from a witness to the file that the runtime follows.
+//! * [`fine`]: one run under such a schedule, and what came of it.
+//! * [`consequence`]: what follows from a race in each of its two orders.
+//! * [`debugger`]: a run that ends in gdb.
+
+pub mod consequence;
+pub mod debugger;
+pub mod fine;
+pub mod plan;
+
+use std::path::{Path, PathBuf};
+
+use deadheat_explore::{After, Collected, Plan, Verdict};
+use deadheat_report::{Finding, Names, Rung};
+use deadheat_trace::Tables;
+
+use crate::again::{self, Again};
+use crate::error::{Error, Result};
+use crate::progress::Counted;
+use crate::witness::Witness;
+use fine::{Enforced, Output};
+
+/// A witness that can be enforced.
+pub struct Case {
+    /// The witness.
+    pub witness: Witness,
+    /// What plans of its events are made of.
+    pub collected: Collected,
+    /// What the runtime follows.
+    pub plan: Plan,
+    /// The program.
+    pub again: Again,
+    /// What the trace's numbers stand for.
+    pub tables: Tables,
+}
+
+impl Case {
+    /// Makes everything ready that it takes to run into the finding of this witness.
+    pub fn of(path: &Path) -> Result<Self> {
+        let witness = Witness::read(path)?;
+        let again = again::of(&witness.trace.path)?;
+        let (collected, tables) = plan::of(&witness)?;
+        let plan = collected.plan(&collected.schedule, again.is_steady());
+        let plan = plan.map_err(|error| {
+            Error::usage(format!("the witness of {}: {error}", witness.finding))
+        })?;
+        Ok(Case {
+            witness,
+            collected,
+            plan,
+            again,
+            tables,
+        })
+    }
+
+    /// Runs the program into the finding, and on as `after` says.
+    pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
+        fine::run(&self.again, &self.plan.clone().then(after, first), output)
+    }
+
+    /// Why a schedule could not be followed, in words.
+    pub fn why(&self, enforced: &Enforced) -> String {
+        let names = Names::of(&self.tables);
+        let at = |place: u64| {
+            let frames = names.frames_at(place);
+            deadheat_report::own_place(&frames).told()
+        };
+        match &enforced.verdict {
+            None => format!(
+                "the program {} before the schedule was through",
+                enforced.ended.told()
+            ),
+            Some(Verdict::Reached(_)) => "the schedule was followed to its end".to_owned(),
+            Some(Verdict::Diverged { thread, done, came }) => {
+                let expected = match self.plan.expected(*thread, *done) {
+                    Some((op, place)) if place != 0 => {
+                        format!("{} at {}", fine::told(op), at(place))
+                    }
+                    Some((op, _)) => fine::told(op).to_owned(),
+                    None => "nothing more".to_owned(),
+                };
+                format!(
+                    "{thread} came to {} at {} where the schedule has {expected} (step {done} of the thread)",
+                    fine::told(came.op),
+                    at(came.place),
+                )
+            }
+            Some(Verdict::Blocked { thread, done, .. }) => format!(
+                "{thread} has to wait where the schedule lets it go on (step {done} of the thread)"
+            ),
+            Some(Verdict::Ended { thread, done }) => format!(
+                "the program ended where the schedule has {thread} go on (step {done} of the thread)"
+            ),
+            Some(Verdict::Got { thread, .. }) => {
+                format!("{thread} got the lock that it should have waited for")
+            }
+            Some(Verdict::Passed { thread, done }) => format!(
+                "{thread} took no step for a long time (step {done} of the thread)"
+            ),
+        }
+    }
+}
+
+/// Enforces the witnesses of all findings, and says on them how it went.
+pub fn all(findings: &mut [Finding], trace: &Path, remarks: &mut Vec<String>) {
+    let folder = trace.parent().map(Path::to_path_buf).unwrap_or_default();
+    let total = findings
+        .iter()
+        .filter(|finding| finding.rung == Rung::Witness)
+        .count();
+    let mut progress = Counted::new("enforcing witnesses", total as u64);
+    for finding in findings {
+        if finding.rung != Rung::Witness {
+            continue;
+        }
+        let path: PathBuf = folder.join(crate::witness::file_name(&finding.id));
+        match one(finding, &path) {
+            Ok(()) => {}
+            Err(error) => {
+                let remark = format!("witnesses were not enforced: {}", error.what());
+                if !remarks.contains(&remark) {
+                    remarks.push(remark);
+                }
+            }
+        }
+        progress.advance();
+    }
+}
+
+fn one(finding: &mut Finding, path: &Path) -> Result<()> {
+    let case = Case::of(path)?;
+    let first = case.enforce(After::Go, 0, Output::Captured)?;
+    if !first.is_reached() {
+        finding.not_enforced = Some(case.why(&first));
+        return Ok(());
+    }
+    finding.rung = Rung::Confirmed;
+    finding.replay = Some(format!("deadheat replay {}", finding.id));
+    finding.consequence = consequence::of(&case, finding, first)?;
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! From a witness to the file that the runtime follows.
+
+use deadheat_explore::{Collected, Goal, GoalKind, Planner, Request};
+use deadheat_report::Kind;
+use deadheat_trace::file::TraceFile;
+use deadheat_trace::{EventIndex, Mode, Steps, Tables, ThreadId};
+
+use crate::error::{Error, Result};
+use crate::input;
+use crate::progress::Watched;
+use crate::witness::{Digest, Witness};
+
+/// What plans of a witness are made of, and its trace's tables. The trace is read once as the analysis saw it, and beside that as it was
+/// recorded: what readers add to it the runtime knows nothing of.
+pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
+    let path = &witness.trace.path;
+    let shown = path.display();
+    let request = Request {
+        start: EventIndex(witness.start),
+        schedule: witness
+            .schedule
+            .iter()
+            .map(|(thread, count)| (ThreadId(*thread), *count))
+            .collect(),
+        goal: Goal {
+            kind: match witness.kind {
+                Kind::Race => GoalKind::Race,
+                Kind::Deadlock => GoalKind::Deadlock,
+            },
+            next: witness
+                .next
+                .iter()
+                .map(|next| EventIndex(next.index))
+                .collect(),
+        },
+    };
+    let raw = TraceFile::open(path).map_err(|error| input::broken(path, &error.into()))?;
+    let mut raw = raw.read();
+    let mut recorded = next_of(&mut raw);
+    let mut steps = Watched::new(input::open(path)?, "planning");
+    if steps.mode() != Mode::Serial {
+        return Err(Error::usage(format!(
+            "{shown} is no serial recording: its schedule is not exact"
+        )));
+    }
+    let mut planner = Planner::new(&request);
+    let mut digest = Digest::new();
+    let mut events = 0;
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
+        let event = &step.event;
+        let is_recorded = recorded.is_some_and(|raw| {
+            raw.event.op() == event.op()
+                && raw.event.thread() == event.thread()
+                && raw.event.pc() == event.pc()
+        });
+        planner.step(&step, !is_recorded, steps.tables());
+        digest.add(event);
+        events += 1;
+        if is_recorded {
+            recorded = next_of(&mut raw);
+        }
+    }
+    if events != witness.trace.events || digest.text() != witness.trace.digest {
+        return Err(Error::usage(format!(
+            "{shown} is not the trace that the witness of {} is about",
+            witness.finding
+        ))
+        .help("record and check the program again"));
+    }
+    let collected = planner
+        .finish()
+        .map_err(|error| Error::usage(format!("the witness of {}: {error}", witness.finding)))?;
+    Ok((collected, steps.tables().clone()))
+}
+
+fn next_of(raw: &mut deadheat_trace::file::Reader<'_>) -> Option<deadheat_trace::Step> {
+    let Ok(step) = raw.next_step();
+    step
+}

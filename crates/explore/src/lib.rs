@@ -1,0 +1,11 @@
+//! From a schedule of recorded events back to the program: what the runtime is to enforce, and what came of it.
+//!
+//! * [`plan`]: the file that the runtime follows, made from a trace and a schedule.
+//! * [`verdict`]: what the runtime says about it.
+
+pub mod plan;
+mod regions;
+pub mod verdict;
+
+pub use plan::{After, Collected, Goal, GoalKind, Plan, PlanError, Planner, Request};
+pub use verdict::{Deed, Verdict, VerdictError};

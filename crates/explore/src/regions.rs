@@ -1,0 +1,91 @@
+//! Addresses said so that they mean the same in another run: as offsets in blocks of the heap and in threads' stacks,
+//! whose addresses depend on the schedule, and as they are in modules.
+
+use std::collections::BTreeMap;
+
+use deadheat_trace::Tables;
+use deadheat_wire::plan::Region;
+
+/// The blocks that are alive, and the modules.
+#[derive(Default)]
+pub struct Regions {
+    /// By first byte: one past the last, and the region.
+    blocks: BTreeMap<u64, (u64, u32)>,
+    count: u32,
+}
+
+impl Regions {
+    /// No blocks.
+    pub fn new() -> Self {
+        Regions {
+            blocks: BTreeMap::new(),
+            count: Region::FIRST_BLOCK,
+        }
+    }
+
+    /// How many regions there are so far.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// A block was handed out: its region.
+    pub fn allocate(&mut self, start: u64, bytes: u64) -> u32 {
+        let end = start.saturating_add(bytes.max(1));
+        let overlapped: Vec<u64> = self
+            .blocks
+            .range(..end)
+            .rev()
+            .take_while(|(_, (other_end, _))| *other_end > start)
+            .map(|(other, _)| *other)
+            .collect();
+        for other in overlapped {
+            self.blocks.remove(&other);
+        }
+        let region = self.count;
+        self.count += 1;
+        self.blocks.insert(start, (end, region));
+        region
+    }
+
+    /// A block is given back.
+    pub fn free(&mut self, start: u64) {
+        self.blocks.remove(&start);
+    }
+
+    /// An address as region and offset.
+    pub fn locate(&self, address: u64, tables: &Tables) -> (Region, u64) {
+        if let Some((start, (end, region))) = self.blocks.range(..=address).next_back()
+            && address < *end
+        {
+            return (Region(*region), address - start);
+        }
+        let mut modules = tables.modules.iter();
+        match modules.any(|module| (module.start..module.end).contains(&address)) {
+            true => (Region::FIXED, address),
+            false => (Region::ANY, 0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_have_lives() {
+        let mut regions = Regions::new();
+        let tables = Tables::default();
+        let first = regions.allocate(0x1000, 16);
+        assert_eq!(regions.locate(0x100f, &tables), (Region(first), 15));
+        assert_eq!(regions.locate(0x1010, &tables), (Region::ANY, 0));
+        regions.free(0x1000);
+        assert_eq!(regions.locate(0x1000, &tables), (Region::ANY, 0));
+        let second = regions.allocate(0x1008, 8);
+        assert_ne!(first, second);
+        assert_eq!(regions.locate(0x1008, &tables), (Region(second), 0));
+        // A release that nobody saw.
+        let third = regions.allocate(0x1000, 32);
+        assert_eq!(regions.locate(0x100c, &tables), (Region(third), 12));
+        assert_eq!(regions.count(), third + 1);
+    }
+}

@@ -1,0 +1,372 @@
+//! A schedule that is enforced: every thread does what the plan says, in its order, or the run is over.
+//!
+//! * [`plan`]: the file.
+//! * [`verdict`]: what came of it.
+//! * this file: how far each thread is, and whether what it does is what it should do.
+//!
+//! Who goes next is the scheduler's business: see `scheduler::follow`. The order is enforced where a thread
+//! announces what it is about to do; a thread whose part is done goes on up to there. What it does on the way without
+//! announcing it (entering functions, allocating) is nobody else's business.
+
+pub mod plan;
+pub mod verdict;
+
+use deadheat_wire::Op;
+use deadheat_wire::plan::{GoalKind, PlanEvent, Region};
+
+use self::plan::Plan;
+use crate::memory;
+use crate::threads::Thread;
+
+/// Something that a thread does or is about to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Deed {
+    /// An [`Op`].
+    pub op: u8,
+    /// To what.
+    pub addr: usize,
+    /// How many bytes.
+    pub size: usize,
+    /// From where.
+    pub pc: usize,
+}
+
+impl Deed {
+    /// Does it access memory, atomically or not, or give back a block?
+    fn touches(&self, other: &Deed) -> bool {
+        self.addr < other.addr.saturating_add(other.size.max(1))
+            && other.addr < self.addr.saturating_add(self.size.max(1))
+    }
+}
+
+/// How far a schedule has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// There is none.
+    Off,
+    /// Threads follow it.
+    Following,
+    /// Its order is through; the threads of the goals go on until they stand before them.
+    Gathering,
+    /// They stand there, and are let into the requests that must wait for ever.
+    Locking,
+    /// The goals are reached; one thread goes first.
+    Leading,
+    /// Everybody goes on.
+    Free,
+}
+
+/// A thread of the plan.
+pub struct Follower {
+    /// Null before it is there.
+    pub thread: *mut Thread,
+    /// It was there and has ended.
+    pub ended: bool,
+    /// How many of its events have happened.
+    pub done: u64,
+    /// What it is about to do, if it has said so.
+    next: Option<Deed>,
+    /// A write that was announced before the read of the same copy.
+    put_off: Option<Deed>,
+    /// It stands before its goal.
+    stands: bool,
+}
+
+/// A schedule and how far it has come.
+pub struct Replay {
+    /// How far.
+    pub phase: Phase,
+    /// The schedule.
+    pub plan: Option<Plan>,
+    followers: *mut Follower,
+    segment: usize,
+    /// The thread that goes first has done what it stood before.
+    pub led: bool,
+}
+
+impl Replay {
+    /// No schedule.
+    pub const fn none() -> Self {
+        Replay {
+            phase: Phase::Off,
+            plan: None,
+            followers: core::ptr::null_mut(),
+            segment: 0,
+            led: false,
+        }
+    }
+
+    /// Takes up the schedule at `path`; false if there is none to follow.
+    pub fn open(&mut self, path: &[u8]) -> bool {
+        *self = Replay::none();
+        let Some(plan) = Plan::open(path) else {
+            return false;
+        };
+        let followers: *mut Follower = memory::pages(plan.threads.len().max(1));
+        if followers.is_null() {
+            return false;
+        }
+        for index in 0..plan.threads.len() {
+            // SAFETY: there is room for so many, and nobody else knows of it.
+            unsafe {
+                followers.add(index).write(Follower {
+                    thread: core::ptr::null_mut(),
+                    ended: false,
+                    done: 0,
+                    next: None,
+                    put_off: None,
+                    stands: false,
+                });
+            }
+        }
+        self.followers = followers;
+        self.plan = Some(plan);
+        self.phase = Phase::Following;
+        true
+    }
+
+    /// Whether threads are held to it.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.phase != Phase::Off && self.phase != Phase::Free
+    }
+
+    /// A thread of the plan.
+    pub fn follower(&mut self, index: usize) -> &mut Follower {
+        // SAFETY: callers have the index from the plan, whose threads all have one; only the
+        // thread that has the turn comes here, and keeps no reference beyond its next call.
+        unsafe { &mut *self.followers.add(index) }
+    }
+
+    fn seen(&self, index: usize) -> &Follower {
+        // SAFETY: as in `follower`.
+        unsafe { &*self.followers.add(index) }
+    }
+
+    /// The number in the program of one of the plan's threads.
+    pub fn id(&self, index: usize) -> u32 {
+        self.plan.as_ref().map_or(0, |plan| plan.threads[index].id)
+    }
+
+    /// Which of the plan's threads has this number.
+    pub fn index_of(&self, id: u32) -> Option<usize> {
+        let plan = self.plan.as_ref()?;
+        plan.threads.iter().position(|thread| thread.id == id)
+    }
+
+    /// One more than the largest number of a thread.
+    pub fn threads_end(&self) -> u32 {
+        let threads = self.plan.as_ref().map_or(&[][..], |plan| plan.threads);
+        let forked = self.plan.as_ref().map_or(&[][..], |plan| plan.events);
+        let forks = forked.iter().filter(|event| event.op == Op::Fork as u8);
+        let numbers = threads
+            .iter()
+            .map(|thread| thread.id)
+            .chain(forks.map(|event| event.target as u32));
+        numbers.max().map_or(0, |last| last.saturating_add(1))
+    }
+
+    /// The thread that goes on now by the schedule's order; `None` behind its end.
+    #[inline]
+    pub fn wanted(&mut self) -> Option<usize> {
+        loop {
+            let segment = *self.plan.as_ref()?.segments.get(self.segment)?;
+            let index = segment.thread as usize;
+            if self.seen(index).done < segment.upto {
+                return Some(index);
+            }
+            self.segment += 1;
+        }
+    }
+
+    /// What a thread should do next.
+    pub fn expected(&self, index: usize) -> Option<&'static PlanEvent> {
+        let plan = self.plan.as_ref()?;
+        plan.event(index, self.seen(index).done)
+    }
+
+    /// Where in the order a thread goes on next.
+    pub fn place_in_order(&self, index: usize) -> usize {
+        let segments = self.plan.as_ref().map_or(&[][..], |plan| plan.segments);
+        let done = self.seen(index).done;
+        let ahead = segments.iter().enumerate().skip(self.segment);
+        let mut own = ahead.filter(|(_, segment)| segment.thread as usize == index);
+        let next = own.find(|(_, segment)| segment.upto > done);
+        next.map_or(usize::MAX, |(place, _)| place)
+    }
+
+    /// A goal whose thread does not stand before it yet: which thread.
+    pub fn missing(&self) -> Option<usize> {
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        let mut threads = goals.iter().map(|goal| goal.thread as usize);
+        threads.find(|index| !self.seen(*index).stands)
+    }
+
+    /// What a thread stands before.
+    pub fn stands_before(&self, index: usize) -> Option<Deed> {
+        self.seen(index).next
+    }
+
+    /// What the goals are.
+    pub fn goal_kind(&self) -> u32 {
+        self.plan
+            .as_ref()
+            .map_or(GoalKind::None as u32, |plan| plan.header.goal)
+    }
+
+    /// A thread says what it is about to do (`None`: something that is no event).
+    pub fn announce(&mut self, index: usize, deed: Option<Deed>) {
+        self.follower(index).next = deed;
+    }
+
+    /// Whether a thread that has announced something stands before its goal with it; `Err` if it will never.
+    pub fn arrive(&mut self, index: usize) -> Result<bool, Deed> {
+        let Some(deed) = self.seen(index).next else {
+            return Ok(false);
+        };
+        let Some(plan) = &self.plan else {
+            return Ok(false);
+        };
+        let goal = plan.goals.iter().find(|goal| goal.thread as usize == index);
+        let Some(goal) = goal else {
+            return Ok(false);
+        };
+        let done = self.seen(index).done;
+        let left = (done..plan.threads[index].count).map_while(|number| plan.event(index, number));
+        // A range is several events; the goal may be a later one of them.
+        let inside = |event: &PlanEvent| {
+            let first = self.address(event);
+            let same_op = event.op == deed.op || is_atomic(event.op) && is_atomic(deed.op);
+            same_op
+                && self.same_place(event, deed.pc)
+                && first.is_none_or(|first| {
+                    first.wrapping_sub(deed.addr) < deed.size.max(1)
+                })
+        };
+        if !left.clone().all(inside) {
+            return Ok(false);
+        }
+        if !inside(&goal.event) {
+            return Err(deed);
+        }
+        let all = left.count() as u64;
+        let follower = self.follower(index);
+        follower.done += all;
+        follower.stands = true;
+        Ok(true)
+    }
+
+    /// Whether what the goals' threads stand before meets: two accesses to common bytes.
+    pub fn meet(&self) -> Result<(), (usize, Deed)> {
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        let [first, second] = goals else {
+            return Ok(());
+        };
+        let deed = |index: u32| self.seen(index as usize).next.unwrap_or_default();
+        let (one, other) = (deed(first.thread), deed(second.thread));
+        match one.touches(&other) {
+            true => Ok(()),
+            false => Err((second.thread as usize, other)),
+        }
+    }
+
+    /// A thread does something. `Err` if the schedule says otherwise: what it should not have done.
+    #[inline]
+    pub fn happened(&mut self, index: usize, deed: Deed) -> Result<(), Deed> {
+        self.follower(index).next = None;
+        if self.phase == Phase::Leading {
+            self.led = true;
+            return Ok(());
+        }
+        if self.expected(index).is_none() {
+            let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+            let has_goal = goals.iter().any(|goal| goal.thread as usize == index);
+            return if has_goal { Err(deed) } else { Ok(()) };
+        }
+        if !self.take(index, &deed) {
+            return self.out_of_order(index, deed);
+        }
+        match self.follower(index).put_off.take() {
+            Some(write) if !self.take(index, &write) => Err(write),
+            _ => Ok(()),
+        }
+    }
+
+    /// A copy is recorded as its read and then its write, but may be announced the other way around.
+    #[cold]
+    fn out_of_order(&mut self, index: usize, deed: Deed) -> Result<(), Deed> {
+        let expected = self.expected(index).map_or(0, |event| event.op);
+        let follower = self.follower(index);
+        let is_copy = deed.op == Op::Write as u8 && expected == Op::Read as u8;
+        if !is_copy || follower.put_off.is_some() {
+            return Err(follower.put_off.unwrap_or(deed));
+        }
+        follower.put_off = Some(deed);
+        Ok(())
+    }
+
+    /// Counts the next event, or events if it is a range, if this is it.
+    #[inline]
+    fn take(&mut self, index: usize, deed: &Deed) -> bool {
+        let Some(plan) = &self.plan else {
+            return true;
+        };
+        let done = self.seen(index).done;
+        let Some(first) = plan.event(index, done) else {
+            return false;
+        };
+        let addressed = self.address(first).is_none_or(|addr| addr == deed.addr);
+        if first.op != deed.op || !self.same_place(first, deed.pc) || !addressed {
+            return false;
+        }
+        let mut taken = 1;
+        if deed.op <= Op::Write as u8 {
+            let mut bytes = usize::from(first.size);
+            while bytes < deed.size {
+                match plan.event(index, done + taken) {
+                    Some(piece) if piece.op == deed.op => bytes += usize::from(piece.size),
+                    _ => return false,
+                }
+                taken += 1;
+            }
+            if bytes != deed.size {
+                return false;
+            }
+        }
+        if first.defines != 0
+            && let Some(plan) = &mut self.plan
+        {
+            plan.regions[first.defines as usize] = deed.addr as u64;
+        }
+        self.follower(index).done += taken;
+        true
+    }
+
+    /// Where an event's address lies in this run; `None` if that is not compared.
+    fn address(&self, event: &PlanEvent) -> Option<usize> {
+        let plan = self.plan.as_ref()?;
+        match Region(event.region) {
+            Region::ANY => None,
+            Region::FIXED => (plan.header.steady != 0).then_some(event.target as usize),
+            Region(block) => match plan.regions[block as usize] {
+                0 => None,
+                start => Some((start + event.target) as usize),
+            },
+        }
+    }
+
+    /// Whether an event is at this place.
+    fn same_place(&self, event: &PlanEvent, pc: usize) -> bool {
+        const PAGE: u64 = 0xFFF;
+        let steady = self
+            .plan
+            .as_ref()
+            .is_none_or(|plan| plan.header.steady != 0);
+        let differs = event.pc ^ pc as u64;
+        event.pc == 0 || if steady { differs == 0 } else { differs & PAGE == 0 }
+    }
+}
+
+fn is_atomic(op: u8) -> bool {
+    Op::from_number(op).is_some_and(Op::is_atomic)
+}

@@ -1,0 +1,143 @@
+//! The file of the schedule, mapped.
+
+use core::mem::size_of;
+
+use deadheat_wire::plan::{
+    MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, VERDICT, VERSION,
+};
+
+use crate::options::MAX_PATH;
+use crate::{memory, message, sys};
+
+/// A schedule. All parts stay in memory as long as the process.
+pub struct Plan {
+    /// Its head.
+    pub header: PlanHeader,
+    /// The threads.
+    pub threads: &'static [PlanThread],
+    /// The order.
+    pub segments: &'static [PlanSegment],
+    /// What happens, thread by thread.
+    pub events: &'static [PlanEvent],
+    /// What is to be reached.
+    pub goals: &'static [PlanGoal],
+    /// Where the blocks lie in this run, by region; 0 while that is not known.
+    pub regions: &'static mut [u64],
+    /// Where the verdict goes, with a closing zero.
+    pub verdict: [u8; MAX_PATH],
+}
+
+/// The path with something added and a closing zero, if it fits.
+fn with_suffix(path: &[u8], suffix: &str) -> Option<[u8; MAX_PATH]> {
+    let mut full = [0; MAX_PATH];
+    let end = path.len() + suffix.len();
+    (end < MAX_PATH).then_some(())?;
+    full[..path.len()].copy_from_slice(path);
+    full[path.len()..end].copy_from_slice(suffix.as_bytes());
+    Some(full)
+}
+
+/// The path up to its closing zero, with it.
+pub fn ended(path: &[u8; MAX_PATH]) -> &[u8] {
+    let end = path.iter().position(|byte| *byte == 0).unwrap_or(0);
+    &path[..=end]
+}
+
+impl Plan {
+    /// Maps the plan at `path`. `None` if another process follows it already; a plan that cannot be used is said.
+    pub fn open(path: &[u8]) -> Option<Plan> {
+        let (path, verdict, taken) = (
+            with_suffix(path, "")?,
+            with_suffix(path, VERDICT)?,
+            with_suffix(path, ".taken")?,
+        );
+        let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
+        match sys::open(ended(&taken), flags, 0o600) {
+            file if file >= 0 => sys::close(file as i32),
+            error if error == -(libc::EEXIST as isize) => return None,
+            _ => {}
+        }
+        let file = sys::open(ended(&path), libc::O_RDWR | libc::O_CLOEXEC, 0);
+        if file < 0 {
+            message::say(format_args!("the schedule cannot be read (error {})", -file));
+            return None;
+        }
+        let plan = Plan::of_file(file as i32, verdict);
+        sys::close(file as i32);
+        if plan.is_none() {
+            message::say(format_args!("the schedule is damaged"));
+        }
+        plan
+    }
+
+    fn of_file(file: i32, verdict: [u8; MAX_PATH]) -> Option<Plan> {
+        let end = sys::call(
+            libc::SYS_lseek,
+            [file as usize, 0, libc::SEEK_END as usize, 0, 0, 0],
+        );
+        let bytes = usize::try_from(end).ok()?;
+        (bytes >= size_of::<PlanHeader>()).then_some(())?;
+        let start = sys::map(bytes, file, 0);
+        (!start.is_null()).then_some(())?;
+        let mut at = Part { start, at: 0, bytes };
+        let header = *at.take::<PlanHeader>(1)?.first()?;
+        (header.magic == MAGIC && header.version == VERSION).then_some(())?;
+        let threads = at.take(u64::from(header.threads))?;
+        let segments = at.take(header.segments)?;
+        let events: &[PlanEvent] = at.take(header.events)?;
+        let goals = at.take(u64::from(header.goals))?;
+        let inside = |thread: &PlanThread| {
+            let end = thread.first.checked_add(thread.count);
+            end.is_some_and(|end| end <= header.events)
+        };
+        let known = |thread: u32| (thread as usize) < threads.len();
+        let whole = threads.iter().all(inside)
+            && segments.iter().all(|segment: &PlanSegment| known(segment.thread))
+            && goals.iter().all(|goal: &PlanGoal| known(goal.thread))
+            && events.iter().all(|event| {
+                event.region.max(event.defines) < header.regions.max(2)
+            });
+        whole.then_some(())?;
+        let count = header.regions.max(2) as usize;
+        let regions: *mut u64 = memory::pages(count);
+        (!regions.is_null()).then_some(())?;
+        Some(Plan {
+            header,
+            threads,
+            segments,
+            events,
+            goals,
+            // SAFETY: just mapped, zeroed, and nobody else knows of it.
+            regions: unsafe { core::slice::from_raw_parts_mut(regions, count) },
+            verdict,
+        })
+    }
+
+    /// The `number`th event of a thread.
+    pub fn event(&self, thread: usize, number: u64) -> Option<&'static PlanEvent> {
+        let thread = self.threads.get(thread)?;
+        (number < thread.count).then(|| &self.events[(thread.first + number) as usize])
+    }
+}
+
+/// What is left of the mapped file.
+struct Part {
+    start: *mut u8,
+    at: usize,
+    bytes: usize,
+}
+
+impl Part {
+    /// The next `count` values. `T` is one of the plan's types, all of which are plain numbers.
+    fn take<T: 'static>(&mut self, count: u64) -> Option<&'static [T]> {
+        let count = usize::try_from(count).ok()?;
+        let length = count.checked_mul(size_of::<T>())?;
+        let end = self.at.checked_add(length)?;
+        (end <= self.bytes).then_some(())?;
+        // SAFETY: within the mapping, which stays; it starts at a page and all parts are multiples of
+        // eight bytes long, so it is aligned; any bytes are a valid value.
+        let part = unsafe { core::slice::from_raw_parts(self.start.add(self.at).cast(), count) };
+        self.at = end;
+        Some(part)
+    }
+}
