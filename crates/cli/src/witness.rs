@@ -135,7 +135,7 @@ pub fn write(
     let mut wanted: HashMap<Vec<u64>, &Proven> = HashMap::new();
     for prediction in runs.iter().filter_map(|run| run.prediction.as_ref()) {
         for proven in prediction.races.iter().chain(&prediction.deadlocks) {
-            let mut next: Vec<u64> = proven.next.iter().map(|at| at.0).collect();
+            let mut next: Vec<u64> = proven.core().iter().map(|at| at.0).collect();
             next.sort_unstable();
             wanted.insert(next, proven);
         }

@@ -117,7 +117,13 @@ impl<'a> Planner<'a> {
         self.index += 1;
         let id = step.event.thread();
         let planned = self.event(step, tables);
-        if let Some(goal) = self.request.goal.next.iter().position(|next| *next == index) {
+        if let Some(goal) = self
+            .request
+            .goal
+            .next
+            .iter()
+            .position(|next| *next == index)
+        {
             self.goals[goal] = Some((id, as_goal(planned)));
         }
         if index < self.request.start {
@@ -259,9 +265,13 @@ impl Collected {
             events: Vec::new(),
             goals: Vec::new(),
         };
-        let number = |id: &ThreadId| needed.keys().position(|known| known == id).unwrap_or(0) as u32;
+        let number =
+            |id: &ThreadId| needed.keys().position(|known| known == id).unwrap_or(0) as u32;
         for (id, count) in &needed {
-            let events = self.threads.get(id).map_or(&[][..], |thread| &thread.events);
+            let events = self
+                .threads
+                .get(id)
+                .map_or(&[][..], |thread| &thread.events);
             plan.threads.push(PlanThread {
                 id: id.0,
                 reserved: 0,
@@ -467,7 +477,10 @@ T1|w(y)|10
         assert_eq!(plan.goals.len(), 2);
         assert_eq!(plan.expected(ThreadId(1), 0), Some((Op::Begin, 0)));
         assert_eq!(plan.expected(ThreadId(1), 4), Some((Op::Write, 0)));
-        assert_eq!(plan.expected(ThreadId(1), 1).map(|(op, _)| op), Some(Op::Acquire));
+        assert_eq!(
+            plan.expected(ThreadId(1), 1).map(|(op, _)| op),
+            Some(Op::Acquire)
+        );
     }
 
     #[test]
@@ -475,7 +488,10 @@ T1|w(y)|10
         // Two events of the first thread behind the beginning: of these one is a request.
         let plan = plan(LISTING, &request(2, &[(0, 2)], &[4, 6])).unwrap();
         assert_eq!(segments(&plan), [(0, 3)]);
-        let all = plan.events.iter().all(|event| event.op != Op::Request as u8);
+        let all = plan
+            .events
+            .iter()
+            .all(|event| event.op != Op::Request as u8);
         assert!(all && plan.threads[0].count == 3);
         // A thread that has done nothing yet has its goal all the same.
         assert_eq!((plan.threads[1].id, plan.threads[1].count), (1, 0));
@@ -497,7 +513,14 @@ T1|w(y)|10
     #[test]
     fn a_schedule_of_another_trace_is_refused() {
         let missing = plan(LISTING, &request(0, &[(1, 6)], &[1, 10]));
-        assert!(matches!(missing, Err(PlanError::Missing { needed: 6, there: 5, .. })));
+        assert!(matches!(
+            missing,
+            Err(PlanError::Missing {
+                needed: 6,
+                there: 5,
+                ..
+            })
+        ));
         let none = plan(LISTING, &request(0, &[(0, 1)], &[1, 11]));
         assert_eq!(none, Err(PlanError::NoGoal(EventIndex(11))));
     }

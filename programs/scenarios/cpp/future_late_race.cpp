@@ -9,14 +9,15 @@ struct answer {
     int value, stamp;
 } answer;
 std::mutex lock;
-int stamps, seen;
+bool stamped;
+int seen;
 
 static void compute(std::promise<void> promise) {
     answer.value = 42; // NORACE: answer
     promise.set_value();
-    answer.stamp = 1; // RACE: answer.stamp with line 39
+    answer.stamp = 1; // RACE: answer.stamp with line 40
     std::lock_guard<std::mutex> guard(lock);
-    stamps++; // NORACE: stamps
+    stamped = true; // NORACE: stamped
 }
 
 // Meanwhile the other thread usually gets through, but nothing makes it.
@@ -33,9 +34,9 @@ int main() {
     dawdle();
     {
         std::lock_guard<std::mutex> guard(lock);
-        stamps++; // NORACE: stamps
+        stamped = true; // NORACE: stamped
     }
     seen = answer.value; // NORACE: answer
-    seen += answer.stamp; // RACE: answer.stamp with line 17
+    seen += answer.stamp; // RACE: answer.stamp with line 18
     other.join();
 }

@@ -98,7 +98,9 @@ impl Taking {
             result = if serial { self.wait(attempt) } else { block() };
         }
         if result == 0 || result == libc::EOWNERDEAD {
-            Sync::new(self.op, self.object, self.pc).record();
+            self.limit
+                .mark(Sync::new(self.op, self.object, self.pc))
+                .record();
         } else {
             refused(self.op, self.object, self.pc, result);
         }

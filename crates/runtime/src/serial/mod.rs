@@ -23,7 +23,7 @@ mod watchdog;
 
 use core::sync::atomic::Ordering;
 
-use deadheat_wire::{Op, word};
+use deadheat_wire::{Op, TRIED, word};
 use replay::Deed;
 
 use scheduler::{Step, scheduler};
@@ -54,6 +54,14 @@ impl Limit {
         // SAFETY: as the caller says.
         let wanted = unsafe { nanoseconds(time) };
         Limit::After(now(clock).map_or(0, |now| wanted.saturating_sub(now)))
+    }
+
+    /// Marks what ends a wait that could have ended by time, too.
+    pub const fn mark(self, event: Sync) -> Sync {
+        match self {
+            Limit::None => event,
+            Limit::After(_) => event.with(TRIED),
+        }
     }
 }
 
@@ -197,7 +205,11 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         return;
     }
     with_turn(|me| {
-        let op = if kind < word::WRITE1 { Op::Read } else { Op::Write };
+        let op = if kind < word::WRITE1 {
+            Op::Read
+        } else {
+            Op::Write
+        };
         let deed = deed(op, addr, log::size_of_kind(kind), pc);
         if !turn_holder().log.is_read_of_copy(kind, addr) {
             turn_holder().log.settle();

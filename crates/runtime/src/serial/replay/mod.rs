@@ -239,9 +239,7 @@ impl Replay {
             let same_op = event.op == deed.op || is_atomic(event.op) && is_atomic(deed.op);
             same_op
                 && self.same_place(event, deed.pc)
-                && first.is_none_or(|first| {
-                    first.wrapping_sub(deed.addr) < deed.size.max(1)
-                })
+                && first.is_none_or(|first| first.wrapping_sub(deed.addr) < deed.size.max(1))
         };
         if !left.clone().all(inside) {
             return Ok(false);
@@ -363,7 +361,12 @@ impl Replay {
             .as_ref()
             .is_none_or(|plan| plan.header.steady != 0);
         let differs = event.pc ^ pc as u64;
-        event.pc == 0 || if steady { differs == 0 } else { differs & PAGE == 0 }
+        event.pc == 0
+            || if steady {
+                differs == 0
+            } else {
+                differs & PAGE == 0
+            }
     }
 }
 
