@@ -6,33 +6,35 @@ use std::sync::Mutex;
 use std::thread;
 
 static mut VALUE: u32 = 0;
-static FIRST: Mutex<u32> = Mutex::new(0);
-static SECOND: Mutex<u32> = Mutex::new(0);
+static FIRST: Mutex<bool> = Mutex::new(false);
+static SECOND: Mutex<bool> = Mutex::new(false);
 
 fn write() {
     // SAFETY: unsound on purpose.
-    unsafe { VALUE = 1 }; // RACE: VALUE with line 37
-    *FIRST.lock().unwrap() += 1;
+    unsafe { VALUE = 1 }; // RACE: VALUE with line 39
+    *FIRST.lock().unwrap() = true;
 }
 
 fn middle() {
-    *FIRST.lock().unwrap() += 1;
-    *SECOND.lock().unwrap() += 1;
+    dawdle();
+    *FIRST.lock().unwrap() = true;
+    *SECOND.lock().unwrap() = true;
 }
 
 /// Meanwhile the other thread usually gets through, but nothing makes it.
 fn dawdle() {
-    for _ in 0..5 {
-        thread::spawn(|| ()).join().unwrap();
+    for _ in 0..1000 {
+        thread::yield_now();
     }
 }
 
 fn main() {
     let writer = thread::spawn(write);
-    dawdle();
     let between = thread::spawn(middle);
     dawdle();
-    *SECOND.lock().unwrap() += 1;
+    dawdle();
+    dawdle();
+    *SECOND.lock().unwrap() = true;
     // SAFETY: unsound on purpose.
     let seen = unsafe { VALUE }; // RACE: VALUE with line 14
     writer.join().unwrap();

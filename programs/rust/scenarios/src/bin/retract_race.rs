@@ -2,26 +2,27 @@
 //! the flag in time may still be reading.
 //
 // EXPECT-STDOUT: done
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 static PUBLISHED: AtomicBool = AtomicBool::new(true);
-static READS: AtomicU32 = AtomicU32::new(0);
+static NOTED: Mutex<bool> = Mutex::new(false);
 static mut VALUE: u32 = 1;
 
 fn read() {
     if PUBLISHED.load(Ordering::SeqCst) {
         // SAFETY: unsound on purpose.
-        let seen = unsafe { VALUE }; // RACE: VALUE with line 34
+        let seen = unsafe { VALUE }; // RACE: VALUE with line 35
         assert!(seen <= 1);
-        READS.fetch_add(1, Ordering::SeqCst);
+        *NOTED.lock().unwrap() = true;
     }
 }
 
 /// Meanwhile the other thread usually gets through, but nothing makes it.
 fn dawdle() {
-    for _ in 0..5 {
-        thread::spawn(|| ()).join().unwrap();
+    for _ in 0..1000 {
+        thread::yield_now();
     }
 }
 
@@ -29,9 +30,9 @@ fn main() {
     let reader = thread::spawn(read);
     dawdle();
     PUBLISHED.store(false, Ordering::SeqCst);
-    READS.fetch_add(1, Ordering::SeqCst);
+    *NOTED.lock().unwrap() = true;
     // SAFETY: unsound on purpose.
-    unsafe { VALUE = 0 }; // RACE: VALUE with line 15
+    unsafe { VALUE = 0 }; // RACE: VALUE with line 16
     reader.join().unwrap();
     println!("done");
 }
