@@ -7,5 +7,5 @@ pub mod plan;
 mod regions;
 pub mod verdict;
 
-pub use plan::{After, Collected, Goal, GoalKind, Plan, PlanError, Planner, Request};
+pub use plan::{After, Collected, Goal, GoalKind, Origin, Plan, PlanError, Planner, Request};
 pub use verdict::{Deed, Verdict, VerdictError};

@@ -160,7 +160,7 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
     if !threads::visible() {
         return real();
     }
-    serial::point();
+    serial::point_before(op, lock, 0, pc);
     let result = real();
     if result == 0 || result == libc::EOWNERDEAD {
         Sync::new(op, lock, pc).with(TRIED).record();

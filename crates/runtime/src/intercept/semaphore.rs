@@ -120,7 +120,7 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
     let pc = caller();
     let visible = threads::visible();
     if visible {
-        crate::serial::point();
+        crate::serial::point_before(Op::Take, semaphore, 0, pc);
     }
     // SAFETY: see `sem_init`.
     let result = unsafe { real::sem_trywait(semaphore) };
@@ -140,7 +140,7 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
 unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
     let pc = caller();
     if threads::visible() {
-        crate::serial::point();
+        crate::serial::point_before(Op::Post, semaphore, 0, pc);
     } else {
         crate::serial::wake_from_outside();
     }

@@ -77,7 +77,9 @@ pub fn start(path: &[u8]) -> bool {
         shadow::use_words();
     }
     if options::DETECTOR.get() == options::DETAILED
-        && options::select().is_some_and(|path| !select::read(path))
+        && options::SELECT
+            .path()
+            .is_some_and(|path| !select::read(path))
     {
         cannot(format_args!("the file of selected places cannot be read"));
     }
