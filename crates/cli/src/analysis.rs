@@ -13,7 +13,7 @@ use deadheat_detect::{
 };
 use deadheat_predict::{Options, Prediction, Proven, Refused};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
-use deadheat_trace::{EventIndex, Mode, Op, Step, Steps, Tables};
+use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
 use rustc_hash::FxHashMap;
 
 use crate::config::Config;
@@ -278,11 +278,9 @@ fn explain(
         .filter_map(|run| Some((run.how, run.prediction.as_ref()?)))
         .flat_map(|(how, prediction)| prediction.deadlocks.iter().map(move |found| (how, found)))
         .collect();
-    // (A lock that is a word of memory is named by the acquisition behind the change of that word.)
-    let of_deadlocks = deadlocks.iter().flat_map(|(_, proven)| {
-        let core = proven.core().iter();
-        core.flat_map(|at| [*at, EventIndex(at.0 + 1)])
-    });
+    let of_deadlocks = deadlocks
+        .iter()
+        .flat_map(|(_, proven)| proven.core().iter().copied());
     let refused: Vec<(How, &Refused)> = runs
         .iter()
         .filter_map(|run| Some((run.how, run.prediction.as_ref()?)))
@@ -337,14 +335,7 @@ fn explain(
         }
     }
     for (how, proven) in deadlocks {
-        let request = |index: &EventIndex| {
-            let event = contexts.get(*index)?.step.event;
-            let named = match event.op() {
-                Op::AtomicRmw => contexts.get(EventIndex(index.0 + 1))?.step.event,
-                _ => event,
-            };
-            Some((*index, named.lock()))
-        };
+        let request = |index: &EventIndex| Some((*index, contexts.get(*index)?.step.event.lock()));
         let requests: Option<Vec<_>> = proven.core().iter().map(request).collect();
         let requests = requests.unwrap_or_default();
         if let Some(finding) = explain.deadlock(&requests, how.rung(), how.name()) {

@@ -118,8 +118,7 @@ fn wishes(model: &Model) -> Vec<Wish> {
         if matches!(op, Op::Request | Op::ReadRequest) && !is_last {
             continue;
         }
-        let asked = asked_at(model, event);
-        let open = model.locks.open(&model.threads, thread, model.index(asked));
+        let open = model.locks.open(&model.threads, thread, model.index(event));
         let lock = match op {
             Op::Join => model.threads.find(step.event.peer()).map(end_of),
             _ => model.locks.number_of(step.event.lock()),
@@ -163,24 +162,9 @@ fn wishes(model: &Model) -> Vec<Wish> {
         });
         let requests = &mut wishes[number].requests;
         requests.truncate(1);
-        requests.push(asked);
+        requests.push(event);
     }
     wishes
-}
-
-/// Where a lock is asked for: a lock that is a word of memory by the change of that word, which the acquisition follows.
-fn asked_at(model: &Model, event: u32) -> u32 {
-    let before = model.index(event).checked_sub(1);
-    let before = before.map(|before| model.event(model.thread(event), before));
-    let [event_of, word_of] =
-        [event, before.unwrap_or(event)].map(|at| model.window.steps[at as usize].event);
-    let takes = matches!(event_of.op(), Op::Acquire | Op::ReadAcquire);
-    match before {
-        Some(before) if takes && word_of.op() == Op::AtomicRmw && word_of.pc() == event_of.pc() => {
-            before
-        }
-        _ => event,
-    }
 }
 
 /// Whether somebody waits for a thread's end with a lock held.

@@ -110,21 +110,6 @@ impl Simulation<'_> {
         })
     }
 
-    /// The event that tells which lock is asked for: a lock that is a word of memory is asked for by the change of that word, and the
-    /// acquisition follows from the same place.
-    fn asks_at(&self, event: u32) -> u32 {
-        let steps = &self.observed.window.steps;
-        let own = &self.observed.threads.positions[self.thread(event) as usize];
-        let behind = own.get(own.partition_point(|&at| at <= event)).copied();
-        let [word, behind] =
-            [event, behind.unwrap_or(event)].map(|at| (at, steps[at as usize].event));
-        let is_taken = matches!(behind.1.op(), Op::Acquire | Op::ReadAcquire);
-        match word.1.op() == Op::AtomicRmw && is_taken && word.1.pc() == behind.1.pc() {
-            true => behind.0,
-            false => event,
-        }
-    }
-
     fn deadlock(&self, next: &[u32]) -> Result<(), Violation> {
         let steps = &self.observed.window.steps;
         let in_cut = |thread| {
@@ -133,9 +118,8 @@ impl Simulation<'_> {
         };
         let mut is_still = false;
         for &event in next {
-            let asks = self.asks_at(event);
-            let step = &steps[asks as usize];
-            let object = self.observed.objects.of[asks as usize];
+            let step = &steps[event as usize];
+            let object = self.observed.objects.of[event as usize];
             let thread = step.event.thread();
             let wanted = match step.event.op() {
                 Op::Acquire | Op::Request => Hold::Write,
@@ -151,7 +135,7 @@ impl Simulation<'_> {
                 }
                 _ => return Err(Violation::NoRequest(event)),
             };
-            if step.was_tried() || self.gives_up(asks) {
+            if step.was_tried() || self.gives_up(event) {
                 return Err(Violation::NoRequest(event));
             }
             let lock = step.event.lock();
