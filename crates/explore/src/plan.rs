@@ -4,9 +4,12 @@
 //! and what only readers see (locks that are made of atomics, branches, writes by code that nobody saw). The planner is shown
 //! the trace once, with and without those, and keeps what the schedule needs.
 
+mod coarse;
+
 use std::collections::BTreeMap;
 
 use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
+pub use coarse::{CoarsePlanner, CoarseRequest};
 pub use deadheat_wire::plan::{After, GoalKind};
 use deadheat_wire::plan::{
     MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region, VERSION,

@@ -14,7 +14,7 @@
 mod context;
 mod log;
 mod policy;
-mod replay;
+pub mod replay;
 mod scheduler;
 pub mod signals;
 mod task;
