@@ -314,7 +314,7 @@ fn explain(
         .collect();
     let of_deadlocks = deadlocks
         .iter()
-        .flat_map(|(_, proven)| proven.next.iter().copied());
+        .flat_map(|(_, proven)| proven.core().iter().copied());
     let refused: Vec<(How, &Refused)> = runs
         .iter()
         .filter_map(|run| Some((run.how, run.prediction.as_ref()?)))
@@ -370,7 +370,7 @@ fn explain(
     }
     for (how, proven) in deadlocks {
         let request = |index: &EventIndex| Some((*index, contexts.get(*index)?.step.event.lock()));
-        let requests: Option<Vec<_>> = proven.next.iter().map(request).collect();
+        let requests: Option<Vec<_>> = proven.core().iter().map(request).collect();
         let requests = requests.unwrap_or_default();
         if let Some(finding) = explain.deadlock(&requests, how.rung(), how.name()) {
             found_once.add(finding);

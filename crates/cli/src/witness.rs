@@ -158,7 +158,7 @@ pub fn write(
     let proving = runs.iter().filter(|run| run.how.rung() == Rung::Witness);
     for prediction in proving.filter_map(|run| run.prediction.as_ref()) {
         for proven in prediction.races.iter().chain(&prediction.deadlocks) {
-            let mut next: Vec<u64> = proven.next.iter().map(|at| at.0).collect();
+            let mut next: Vec<u64> = proven.core().iter().map(|at| at.0).collect();
             next.sort_unstable();
             wanted.insert(next, proven);
         }
