@@ -59,6 +59,35 @@ pub struct Analysis {
     pub trace_remarks: Vec<String>,
 }
 
+impl Analysis {
+    /// Takes in what another run of the program has shown: of the same finding the surer one is kept.
+    pub fn take_in(&mut self, other: Analysis) {
+        for finding in other.findings {
+            match self
+                .findings
+                .iter_mut()
+                .find(|known| known.id == finding.id)
+            {
+                Some(known) => {
+                    let count = known.count + finding.count;
+                    if finding.rung > known.rung {
+                        *known = finding;
+                    }
+                    known.count = count;
+                }
+                None => self.findings.push(finding),
+            }
+        }
+        self.runs.extend(other.runs);
+        self.events += other.events;
+        for remark in other.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+    }
+}
+
 /// Looks at the trace at `path` with these methods, and for cycles of locks. Witnesses are written to
 /// the folder, if there is one.
 pub fn of(
