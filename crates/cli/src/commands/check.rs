@@ -2,17 +2,19 @@
 //! trace, prove them, and enforce the proofs on the program.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use deadheat_detect::Method;
-use deadheat_report::{Finding, Kind, Rung, text};
+use deadheat_report::{Finding, Kind, Rung, json, text};
 use deadheat_trace::stats::Stats;
 use deadheat_trace::{Op, Steps};
 
+use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
 use super::trace::verify;
+use super::watch::Format;
 use crate::analysis::{self, Analysis};
 use crate::compiler::{self, Language, Wish, options};
 use crate::config::{Config, ConfigArgs};
@@ -87,6 +89,14 @@ pub struct Args {
     #[arg(long)]
     warnings: bool,
 
+    /// How to report what was found. With json the program's own output goes to standard error.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Write the JSON report to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
     #[command(flatten)]
     config: ConfigArgs,
 
@@ -125,9 +135,10 @@ impl Args {
                 steady: true,
                 place: Place::Store(at),
                 again: None,
+                aside: self.is_json() && self.output.is_none(),
             };
             let recorded = plan.run()?;
-            let verified = verified(&recorded, number == 0)?;
+            let verified = verified(&recorded, number == 0 && !self.is_json())?;
             if verified != Exit::Clean {
                 exit = verified;
             }
@@ -155,7 +166,11 @@ impl Args {
         };
         let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
         analysis.findings.sort_by_key(by_rung);
-        let found = show(&analysis, self.warnings) + deadlocked;
+        let found = deadlocked
+            + match self.format {
+                Format::Text => show(&analysis, self.warnings),
+                Format::Json => self.write_json(&mut analysis)?,
+            };
         self.tell_coverage(&coverage, last_new);
         let of_search = search::exit(&analysis, found);
         Ok(match found {
@@ -163,6 +178,23 @@ impl Args {
             0 => exit,
             _ => of_search.unwrap_or(Exit::Findings),
         })
+    }
+
+    fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    /// Writes the report for programs; how many findings there are that are more than suspicious.
+    fn write_json(&self, analysis: &mut Analysis) -> Result<usize> {
+        if !self.warnings {
+            let findings = &mut analysis.findings;
+            findings.retain(|finding| finding.rung != Rung::Warning);
+        }
+        let report = json::report(&analysis.findings, Figures::of(analysis)) + "\n";
+        predict::write(&report, self.output.as_deref())?;
+        input::tell(&analysis.remarks);
+        let sure = analysis.findings.iter();
+        Ok(sure.filter(|finding| finding.rung != Rung::Warning).count())
     }
 
     /// Says whether more runs would pay.

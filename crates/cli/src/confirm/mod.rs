@@ -26,7 +26,7 @@ use crate::again::{self, Again};
 use crate::error::{Error, Result};
 use crate::progress::Counted;
 use crate::witness::Witness;
-use fine::{Enforced, Output};
+use fine::{Enforced, Manner, Output};
 
 /// A witness that can be enforced.
 pub struct Case {
@@ -67,7 +67,8 @@ impl Case {
 
     /// Runs the program into the finding, and on as `after` says.
     pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
-        fine::run(&self.again, &self.plan.clone().then(after, first), output)
+        let plan = self.plan.clone().then(after, first);
+        fine::run(&self.again, &plan, Manner::of(output))
     }
 
     /// Why a schedule could not be followed, in words.

@@ -7,13 +7,21 @@ use deadheat_explore::After;
 use deadheat_trace::ThreadId;
 
 use super::Case;
-use super::fine::{self, Enforced, Output};
+use super::fine::{self, Enforced, Manner, Output};
 use crate::error::Result;
 
 /// How long is tried.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How many parts a schedule may have that is made shorter.
 const MOST: usize = 400;
+
+/// A schedule that cannot be followed is given up soon: there are others.
+const MANNER: Manner = Manner {
+    output: Output::Captured,
+    real: false,
+    watchdog: 1,
+    limit: Some(Duration::from_secs(5)),
+};
 
 type Schedule = Vec<(ThreadId, u64)>;
 
@@ -33,11 +41,7 @@ pub fn shrink(case: &mut Case) -> Result<Option<Enforced>> {
             let Ok(plan) = case.collected.plan(&candidate, case.again.is_steady()) else {
                 continue;
             };
-            let run = fine::run(
-                &case.again,
-                &plan.clone().then(After::Go, 0),
-                Output::Captured,
-            )?;
+            let run = fine::run(&case.again, &plan.clone().then(After::Go, 0), MANNER)?;
             if run.is_reached() {
                 (best, reached) = (candidate, Some(run));
                 case.plan = plan;

@@ -228,9 +228,20 @@ impl Replay {
         goals.iter().any(|goal| goal.thread as usize == index)
     }
 
-    /// A thread stands before its goal.
+    /// A thread stands before its goal, which it does not announce: it waits for it.
     pub fn stand(&mut self, index: usize) {
-        self.follower(index).stands = true;
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        let own = goals.iter().find(|goal| goal.thread as usize == index);
+        let deed = own.map(|goal| Deed {
+            op: goal.event.op,
+            addr: self.address(&goal.event).unwrap_or(0),
+            size: 0,
+            pc: goal.event.pc as usize,
+            is_range: false,
+        });
+        let follower = self.follower(index);
+        follower.next = deed;
+        follower.stands = true;
     }
 
     /// Whether the goals hold each other up by themselves: locks that their threads have, and joins among them. What else they may wait for
@@ -239,7 +250,7 @@ impl Replay {
         let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
         goals.iter().all(|goal| {
             let op = Op::from_number(goal.event.op);
-            matches!(op, Some(Op::Acquire | Op::ReadAcquire)) || is_atomic(goal.event.op)
+            matches!(op, Some(Op::Acquire | Op::ReadAcquire | Op::Join)) || is_atomic(goal.event.op)
         })
     }
 
@@ -383,7 +394,11 @@ impl Replay {
             }
         }
         self.follower(index).done = done;
-        let may_be_new = deed.op == Op::Alloc as u8 || deed.op == Op::Free as u8 || deed.is_range;
+        let may_be_new = deed.is_range
+            || matches!(
+                Op::from_number(deed.op),
+                Some(Op::Alloc | Op::Free | Op::FutexWait | Op::FutexWoken | Op::FutexWake)
+            );
         may_be_new && !self.is_own_place(index, deed.pc)
     }
 
