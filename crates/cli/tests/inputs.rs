@@ -233,6 +233,31 @@ fn a_program_that_reads_as_it_comes_is_answered_at_once() {
 }
 
 #[test]
+fn what_came_in_pieces_comes_in_the_same_pieces() {
+    let here = with_program(
+        "#include <stdio.h>\n#include <unistd.h>\nint main(void) { char piece[99]; long got;\n\
+         while ((got = read(0, piece, sizeof piece)) > 0) { printf(\"%ld\\n\", got); fflush(stdout); } }",
+    );
+    let mut child = here
+        .deadheat(["record", "--serial", "--", "./prog"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut to, mut from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    for piece in ["a", "bc", "def"] {
+        to.write_all(piece.as_bytes()).unwrap();
+        let mut answer = [0; 2];
+        from.read_exact(&mut answer).unwrap();
+        assert_eq!(answer, [b'0' + piece.len() as u8, b'\n']);
+    }
+    drop(to);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(again(&here, "1"), "1\n2\n3\n");
+    assert_eq!(again(&here, "2"), "1\n2\n3\n", "and again");
+}
+
+#[test]
 fn a_source_file_that_was_checked_runs_again() {
     let here = Sandbox::new();
     here.file("prog.c", SURROUNDINGS);

@@ -58,15 +58,23 @@ impl Inputs {
         }
     }
 
-    /// The value that comes next, if it is of this kind.
+    /// The value that comes next, if it is of this kind. Whatever it is, it is over then.
     fn next(&mut self, kind: u32) -> Option<u64> {
+        let value = self.peek(kind);
+        if self.next != self.end {
+            // SAFETY: one behind is within the values or their end.
+            self.next = unsafe { self.next.add(1) };
+        }
+        value
+    }
+
+    /// The same, and it stays the next.
+    fn peek(&self, kind: u32) -> Option<u64> {
         if self.next == self.end {
             return None;
         }
         // SAFETY: between the two there are values of the mapped file, as checked when it was loaded.
         let next = unsafe { *self.next };
-        // SAFETY: one behind is within the values or their end.
-        self.next = unsafe { self.next.add(1) };
         (next.kind == kind).then_some(next.value)
     }
 }
@@ -85,6 +93,26 @@ pub fn take(kind: u32, now: impl FnOnce() -> u64) -> u64 {
     let value = recorded(kind).unwrap_or_else(now);
     serial::input(kind, value);
     value
+}
+
+/// What the running thread got next, if it was of this kind: for what it does to come to the same.
+pub fn expected(kind: u32) -> Option<u64> {
+    if FILE.load(Ordering::Relaxed).is_null() || !kept() {
+        return None;
+    }
+    // SAFETY: the thread is known (`kept`), and the record is its own.
+    unsafe { (*(*local()).thread).inputs.peek(kind) }
+}
+
+/// The running thread got this, whatever was expected.
+pub fn keep(kind: u32, value: u64) {
+    if !kept() {
+        return;
+    }
+    if recorded(kind).is_some_and(|then| then != value) {
+        MISMATCHES.fetch_add(1, Ordering::Relaxed);
+    }
+    serial::input(kind, value);
 }
 
 fn recorded(kind: u32) -> Option<u64> {
@@ -265,6 +293,7 @@ mod tests {
         let mut first = Inputs::of_first();
         let (mut created, mut unknown) = (first.of_child(), first.of_child());
         FILE.store(core::ptr::null_mut(), Ordering::Release);
+        assert_eq!((first.peek(1), first.peek(2)), (Some(10), None));
         assert_eq!((first.next(1), first.next(1)), (Some(10), None));
         assert_eq!((created.next(2), created.next(2)), (None, Some(30)));
         assert_eq!(created.next(2), None);
