@@ -89,6 +89,11 @@ pub fn of(
                     predicted(*how, loaded, loaded.predict(*model, options))
                 })
             }
+            How::Interleave => {
+                let loaded = Loaded::without_values(path, config)?;
+                events = events.max(loaded.events());
+                Some(predicted(*how, &loaded, loaded.interleave(options)))
+            }
         };
         match run {
             Some(run) => runs.push(run),
@@ -248,7 +253,7 @@ fn merged(runs: &[Run]) -> Vec<Found> {
                 methods: Vec::new(),
             });
             // What is shown is what has a witness: another pair of these places need not have one.
-            if run.prediction.is_some() {
+            if run.how.rung() == Rung::Witness {
                 known.race = found.race;
             }
             known.count = known.count.max(found.count);

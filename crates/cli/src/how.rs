@@ -12,6 +12,8 @@ pub enum How {
     Detect(Method),
     /// Proof by schedules.
     Predict(Model),
+    /// Schedules of synchronisation that may lead there.
+    Interleave,
 }
 
 impl How {
@@ -19,7 +21,7 @@ impl How {
     pub fn all() -> Vec<How> {
         let detectors = Method::ALL.into_iter().map(How::Detect);
         let models = [Model::Said, Model::Maximal].map(How::Predict);
-        detectors.chain(models).collect()
+        detectors.chain([How::Interleave]).chain(models).collect()
     }
 
     /// As users write it.
@@ -28,6 +30,7 @@ impl How {
             How::Detect(method) => method.name(),
             How::Predict(Model::Maximal) => "maximal",
             How::Predict(Model::Said) => "said",
+            How::Interleave => "interleave",
         }
     }
 
@@ -36,6 +39,7 @@ impl How {
         match self {
             How::Detect(method) => method.promise(),
             How::Predict(_) => Promise::EveryRace,
+            How::Interleave => Promise::Nothing,
         }
     }
 
@@ -44,6 +48,7 @@ impl How {
         match self {
             How::Detect(method) => method.needs_exact_order(),
             How::Predict(_) => true,
+            How::Interleave => false,
         }
     }
 
@@ -51,7 +56,7 @@ impl How {
     pub const fn rung(self) -> Rung {
         match self {
             How::Detect(Method::Hb | Method::Shb) => Rung::Observed,
-            How::Detect(_) => Rung::Warning,
+            How::Detect(_) | How::Interleave => Rung::Warning,
             How::Predict(_) => Rung::Witness,
         }
     }
@@ -59,7 +64,7 @@ impl How {
     /// A detector at the start of the trace, if it is one that needs to know nothing before.
     pub fn detector(self) -> Option<Box<dyn Detector>> {
         match self {
-            How::Detect(Method::Hybrid) | How::Predict(_) => None,
+            How::Detect(Method::Hybrid) | How::Predict(_) | How::Interleave => None,
             How::Detect(method) => Some(method.detector()),
         }
     }

@@ -6,10 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use deadheat_predict::interleave::{LockWords, Observation, generate};
 use deadheat_predict::{
     CodeNeeds, Observer, Options, Prediction, Proven, Reads, Refused, Source, needed_by, predict,
 };
-use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Step, Steps, verify};
+use deadheat_trace::{Addr, Event, EventIndex, Mode, Op, Pc, Step, Steps, SyncKind, verify};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustc_hash::FxHashSet;
 
@@ -40,6 +41,8 @@ pub struct Loaded {
     needed_by: Option<Vec<u32>>,
     /// Places of code without hooks.
     unseen: FxHashSet<Pc>,
+    /// Where locks are.
+    locks: LockWords,
 }
 
 /// What was predicted.
@@ -78,6 +81,7 @@ impl Loaded {
             indexes: Vec::new(),
             needed_by: None,
             unseen: FxHashSet::default(),
+            locks: LockWords::default(),
         };
         let mut has_branches = false;
         while let Some(step) = stream
@@ -96,20 +100,58 @@ impl Loaded {
             loaded.indexes.push(stream.last_index().unwrap_or(counted));
             loaded.steps.push(step);
         }
-        if loaded.steps.len() >= u32::MAX as usize {
-            return Err(Error::usage(format!(
-                "{} has too many events for this method: {}",
-                path.display(),
-                loaded.steps.len()
-            ))
-            .help("use another method, such as --method syncp"));
-        }
+        loaded.check_size(path)?;
         loaded.needed_by = match (symbols, has_branches) {
             (Some(_), _) => Some(needs.needed_by()),
             (None, true) => Some(needed_by(&loaded.steps, Reads::ByBranch)),
             (None, false) => None,
         };
         Ok(Some(loaded))
+    }
+
+    /// Reads a trace of any kind for those who do not ask for values.
+    pub fn without_values(path: &Path, config: &Config) -> Result<Self> {
+        let input = input::open(path)?;
+        let mut unseen = Unseen::of(input.tables());
+        let mut stream = marks::apply(Watched::new(input, "reading"), config);
+        let mut loaded = Loaded {
+            steps: Vec::new(),
+            indexes: Vec::new(),
+            needed_by: None,
+            unseen: FxHashSet::default(),
+            locks: LockWords::default(),
+        };
+        while let Some(step) = stream
+            .next_step()
+            .map_err(|error| input::broken(path, &error))?
+        {
+            if unseen.is_unseen(&step.event) {
+                loaded.unseen.insert(step.event.pc());
+            }
+            let counted = EventIndex(loaded.indexes.len() as u64);
+            loaded.indexes.push(stream.last_index().unwrap_or(counted));
+            loaded.steps.push(step);
+        }
+        let locks = stream.tables().syncs.iter();
+        let locks = locks.filter(|object| object.kind == SyncKind::Lock);
+        loaded.locks = locks
+            .map(|object| object.addr)
+            .filter(|addr| *addr != Addr(0))
+            .collect();
+        loaded.check_size(path)?;
+        Ok(loaded)
+    }
+
+    fn check_size(&self, path: &Path) -> Result<()> {
+        match self.steps.len() >= u32::MAX as usize {
+            false => Ok(()),
+            true => Err(Error::usage(format!(
+                "{} has too many events for this method: {}",
+                path.display(),
+                self.steps.len()
+            ))
+            .help("use another method, such as --method syncp")),
+        }
     }
 
     /// How many events the trace has.
@@ -144,18 +186,39 @@ impl Loaded {
                 &strict
             }
         };
-        let is_judged = |event: &Event| {
-            let may_be_unseen = matches!(event.op(), Op::Read | Op::Write | Op::Free);
-            !(may_be_unseen && self.unseen.contains(&event.pc()))
-        };
+        let is_judged = |event: &Event| self.is_judged(event);
         let source = Source {
             steps: &self.steps,
             needed_by: needs,
             is_judged: &is_judged,
         };
         let shown = Shown::new();
-        let mut prediction = predict(&source, options, &shown);
+        let prediction = predict(&source, options, &shown);
         shown.end();
+        self.predicted(prediction, started)
+    }
+
+    /// Finds schedules of synchronisation that may lead to races and deadlocks.
+    pub fn interleave(&self, options: &Options) -> Predicted {
+        let started = Instant::now();
+        let is_judged = |event: &Event| self.is_judged(event);
+        let observation = Observation {
+            steps: &self.steps,
+            is_judged: &is_judged,
+            lock_words: &self.locks,
+        };
+        let shown = Shown::new();
+        let prediction = generate(&observation, options, &shown);
+        shown.end();
+        self.predicted(prediction, started)
+    }
+
+    fn is_judged(&self, event: &Event) -> bool {
+        let may_be_unseen = matches!(event.op(), Op::Read | Op::Write | Op::Free);
+        !(may_be_unseen && self.unseen.contains(&event.pc()))
+    }
+
+    fn predicted(&self, mut prediction: Prediction, started: Instant) -> Predicted {
         self.in_trace(&mut prediction);
         Predicted {
             prediction,

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
-use deadheat_report::{Finding, Kind};
+use deadheat_report::{Finding, Kind, Rung};
 use deadheat_trace::{Event, EventIndex, Steps, ThreadId};
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,8 @@ pub fn write(
     remarks: &mut Vec<String>,
 ) -> Result<()> {
     let mut wanted: HashMap<Vec<u64>, &Proven> = HashMap::new();
-    for prediction in runs.iter().filter_map(|run| run.prediction.as_ref()) {
+    let proving = runs.iter().filter(|run| run.how.rung() == Rung::Witness);
+    for prediction in proving.filter_map(|run| run.prediction.as_ref()) {
         for proven in prediction.races.iter().chain(&prediction.deadlocks) {
             let mut next: Vec<u64> = proven.next.iter().map(|at| at.0).collect();
             next.sort_unstable();

@@ -4,15 +4,29 @@
 //! and what only readers see (locks that are made of atomics, branches, writes by code that nobody saw). The planner is shown
 //! the trace once, with and without those, and keeps what the schedule needs.
 
+mod coarse;
+
 use std::collections::BTreeMap;
 
 use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
+pub use coarse::{CoarsePlanner, CoarseRequest};
 pub use deadheat_wire::plan::{After, GoalKind};
 use deadheat_wire::plan::{
     MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region, VERSION,
 };
 
 use crate::regions::Regions;
+
+/// Where a step of a trace comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was recorded in the program's own code.
+    Own,
+    /// It was recorded in code without hooks.
+    Foreign,
+    /// A reader has added it to what was recorded.
+    MadeUp,
+}
 
 /// What to enforce: everything before `start` as it was recorded, then so many events of which thread, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,20 +125,16 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The next step of the trace. `made_up`: a reader has added it to what was recorded.
-    pub fn step(&mut self, step: &Step, made_up: bool, tables: &Tables) {
+    /// The next step of the trace.
+    pub fn step(&mut self, step: &Step, origin: Origin, tables: &Tables) {
+        let made_up = origin == Origin::MadeUp;
         let index = EventIndex(self.index);
         self.index += 1;
         let id = step.event.thread();
-        let planned = self.event(step, tables);
-        if let Some(goal) = self
-            .request
-            .goal
-            .next
-            .iter()
-            .position(|next| *next == index)
-        {
-            self.goals[goal] = Some((id, as_goal(planned)));
+        let mut planned = self.event(step, tables);
+        planned.soft = u8::from(origin == Origin::Foreign);
+        if let Some(goal) = self.request.goal.next.iter().position(|next| *next == index) {
+            self.goals[goal] = Some((id, as_goal(planned, made_up)));
         }
         if index < self.request.start {
             extend(&mut self.beginning, id, 1);
@@ -175,7 +185,7 @@ impl<'a> Planner<'a> {
         };
         PlanEvent {
             op: op as u8,
-            reserved: 0,
+            soft: 0,
             size,
             region: region.0,
             target,
@@ -373,7 +383,7 @@ impl Plan {
 }
 
 fn put_event(bytes: &mut Vec<u8>, event: &PlanEvent) {
-    bytes.extend_from_slice(&[event.op, event.reserved]);
+    bytes.extend_from_slice(&[event.op, event.soft]);
     bytes.extend_from_slice(&event.size.to_le_bytes());
     bytes.extend_from_slice(&event.region.to_le_bytes());
     bytes.extend_from_slice(&event.target.to_le_bytes());
@@ -395,9 +405,11 @@ fn is_counted(op: Op) -> bool {
     )
 }
 
-/// A request, as what it asks for: that is what the runtime announces.
-fn as_goal(mut event: PlanEvent) -> PlanEvent {
-    if event.op == Op::Request as u8 {
+/// What the runtime announces for a goal: a request is what it asks for, and a lock that is made of atomics the change of its word.
+fn as_goal(mut event: PlanEvent, made_up: bool) -> PlanEvent {
+    if made_up {
+        event.op = Op::AtomicRmw as u8;
+    } else if event.op == Op::Request as u8 {
         event.op = Op::Acquire as u8;
     } else if event.op == Op::ReadRequest as u8 {
         event.op = Op::ReadAcquire as u8;
@@ -438,7 +450,7 @@ T1|w(y)|10
         let trace = text::parse(text).unwrap();
         let mut planner = Planner::new(request);
         for step in &trace.steps {
-            planner.step(step, false, &trace.tables);
+            planner.step(step, Origin::Own, &trace.tables);
         }
         let collected = planner.finish()?;
         collected.plan(&collected.schedule, true)
@@ -503,7 +515,11 @@ T1|w(y)|10
         let request = request(0, &[(0, 4)], &[4, 6]);
         let mut planner = Planner::new(&request);
         for step in &trace.steps {
-            planner.step(step, step.event.op() == Op::Acquire, &trace.tables);
+            let origin = match step.event.op() {
+                Op::Acquire => Origin::MadeUp,
+                _ => Origin::Own,
+            };
+            planner.step(step, origin, &trace.tables);
         }
         let collected = planner.finish().unwrap();
         let plan = collected.plan(&collected.schedule, true).unwrap();

@@ -44,13 +44,14 @@ struct Key {
 
 /// Numbers for sets of locks.
 #[derive(Default)]
-struct LockSets {
+pub(crate) struct LockSets {
     numbers: FxHashMap<Vec<(u32, bool)>, u32>,
     of_open: FxHashMap<u32, u32>,
 }
 
 impl LockSets {
-    fn number(&mut self, model: &Model, event: u32) -> u32 {
+    /// The number of the set that is held at an event.
+    pub fn number(&mut self, model: &Model, event: u32) -> u32 {
         let (thread, index) = (model.thread(event), model.index(event));
         let open = model.locks.open_set(&model.threads, thread, index);
         if let Some(known) = self.of_open.get(&open) {
@@ -195,7 +196,7 @@ impl Alike {
 }
 
 /// Pairs of the events of two groups, the earlier first.
-fn pairs(one: &[u32], other: &[u32]) -> Vec<[u32; 2]> {
+pub(crate) fn pairs(one: &[u32], other: &[u32]) -> Vec<[u32; 2]> {
     let pair = |a: u32, b: u32| [a.min(b), a.max(b)];
     if one.len() * other.len() <= ALL {
         let all = one

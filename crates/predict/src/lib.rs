@@ -53,6 +53,7 @@ pub mod check;
 mod closure;
 mod code_needs;
 mod deadlocks;
+pub mod interleave;
 mod model;
 mod needs;
 mod question;

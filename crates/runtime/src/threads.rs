@@ -6,7 +6,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use deadheat_wire::meta;
+use deadheat_wire::{Op, meta};
 
 use crate::inputs::Inputs;
 use crate::local::{Frame, Inside, Local, NO_FILTER, local};
@@ -42,6 +42,8 @@ pub struct Thread {
     pub inputs: Inputs,
     /// What it is watched with; null while nothing was watched.
     pub watcher: *mut Watcher,
+    /// Its part in a schedule that is enforced while it is watched.
+    pub part: watch::enforce::Part,
     /// Who created it, plus one, and the context in which.
     parent: u32,
     created: u32,
@@ -107,6 +109,7 @@ pub fn register_as(planned: Option<u32>) -> *mut Thread {
         }
         (*thread).id = id;
         ((*thread).parent, (*thread).created) = (0, 0);
+        (*thread).part = watch::enforce::Part::default();
         (*thread).local = core::ptr::null_mut();
         (*thread).handle.store(0, Ordering::Relaxed);
         (*thread).tid.store(0, Ordering::Relaxed);
@@ -315,6 +318,10 @@ pub fn attach_first(mode: Mode) {
     // SAFETY: the thread's own state.
     let thread = unsafe { (*local()).thread };
     if !thread.is_null() {
+        if mode == Mode::Watch {
+            // SAFETY: the thread's own record.
+            watch::enforce::first_thread(unsafe { &mut *thread });
+        }
         attach(thread, mode, true);
         intercept::thread::set_exit_key();
         event::thread_begin(0);
@@ -369,7 +376,9 @@ pub fn detach() {
         if thread.is_null() {
             return;
         }
+        let turn = watch::enforce::turn(Op::End, (*thread).id as usize, 0);
         event::thread_end();
+        turn.done(true);
         flush_thread(thread, true);
         if !(*local).watcher.is_null() {
             watch::detach(local, (*thread).watcher);

@@ -13,6 +13,7 @@ use super::trace::Which;
 use super::watch::Format;
 use crate::analysis::{self, Analysis};
 use crate::config::ConfigArgs;
+use crate::confirm::coarse;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::how::How;
@@ -27,6 +28,8 @@ Examples:
   deadheat predict other.std --method all   all methods on an imported trace, compared
   deadheat predict --method syncp,wcp       some of them
   deadheat predict --method hybrid          warnings that the order of this run has hidden
+  deadheat predict --method interleave --enforce
+                                            schedules that may lead to races, tried on the program
   deadheat predict --format json | jq .
 
 Methods:
@@ -37,6 +40,9 @@ Methods:
   wcp      weak causal precedence: sees past some orders of critical sections
   cp       causal precedence, in windows of the trace
   syncp    sync-preserving: races of runs with the same order of critical sections
+  interleave
+           orders of synchronisation in which accesses meet or locks hold each other up; whether
+           the program takes the same way then is not known before it was made to
   lockset  memory that no lock protects
   hybrid   locksets, and an order of threads, conditions and channels
 
@@ -51,10 +57,15 @@ pub struct Args {
     #[command(flatten)]
     which: Which,
 
-    /// How to look: one or more of maximal, said, hb, shb, wcp, cp, syncp, lockset, hybrid; or all.
+    /// How to look: one or more of maximal, said, hb, shb, wcp, cp, syncp, interleave, lockset, hybrid;
+    /// or all.
     /// [default: maximal; hb for recordings that are not serial]
     #[arg(long, value_name = "METHOD", value_delimiter = ',')]
     method: Vec<String>,
+
+    /// Run the program by the schedules that interleave has found, to see which of them are real.
+    #[arg(long)]
+    enforce: bool,
 
     #[command(flatten)]
     search: Search,
@@ -94,7 +105,10 @@ impl Args {
                 self.method.join(", "),
                 path.display()
             ))
-            .help("record with --serial, or use hb, wcp, cp, lockset or hybrid"));
+            .help("record with --serial, or use hb, wcp, cp, interleave, lockset or hybrid"));
+        }
+        if self.enforce {
+            coarse::all(&path, &mut analysis)?;
         }
         let before = analysis.findings.len();
         analysis
@@ -238,7 +252,8 @@ fn comparison(analysis: &Analysis) -> String {
     };
     let rows: Vec<Vec<String>> = analysis.runs.iter().map(row).collect();
     let mut text = table(&columns, &rows);
-    let mut runs = analysis.runs.iter().rev();
+    let runs = analysis.runs.iter().rev();
+    let mut runs = runs.filter(|run| matches!(run.how, How::Predict(_)));
     if let Some(prediction) = runs.find_map(|run| run.prediction.as_ref()) {
         let candidates = prediction.statistics.candidates;
         text.push_str(&format!(

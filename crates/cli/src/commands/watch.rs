@@ -107,6 +107,7 @@ impl Args {
             places: None,
             suppressions: &suppressions,
             show: self.format == Format::Text,
+            enforced: None,
         };
         let watched = match self.two_pass {
             true => two_passes(plan)?,

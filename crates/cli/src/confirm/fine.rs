@@ -148,7 +148,8 @@ impl Running {
     }
 }
 
-fn read_verdict(path: &Path) -> Result<Option<Verdict>> {
+/// What the runtime has said, if it has.
+pub fn read_verdict(path: &Path) -> Result<Option<Verdict>> {
     let Ok(text) = std::fs::read_to_string(path) else {
         return Ok(None);
     };

@@ -2,9 +2,11 @@
 //!
 //! * [`plan`]: from a witness to the file that the runtime follows.
 //! * [`fine`]: one run under such a schedule, and what came of it.
+//! * [`coarse`]: the same for schedules of synchronisation only, with threads that otherwise run free.
 //! * [`consequence`]: what follows from a race in each of its two orders.
 //! * [`debugger`]: a run that ends in gdb.
 
+pub mod coarse;
 pub mod consequence;
 pub mod debugger;
 pub mod fine;

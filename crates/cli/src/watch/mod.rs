@@ -13,16 +13,19 @@ mod process;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use deadheat_report::{Finding, Suppressions};
 use deadheat_trace::watch::{ANSWERS, Place, REPORT, SELECT};
+use deadheat_wire::plan::PLAN;
 
 pub use debugger::OnRace;
 use follow::Follower;
 
+use crate::again::Again;
 use crate::error::{Error, Result};
 use crate::launch::{self, Launch};
 use crate::program::Program;
@@ -70,6 +73,18 @@ pub struct Plan<'a> {
     pub suppressions: &'a Suppressions,
     /// Whether findings are printed as they come.
     pub show: bool,
+    /// A schedule to enforce meanwhile.
+    pub enforced: Option<Enforced<'a>>,
+}
+
+/// A recorded program that is run again by a schedule. What it prints is kept from the user.
+pub struct Enforced<'a> {
+    /// How it was started.
+    pub again: &'a Again,
+    /// The file of the schedule.
+    pub plan: &'a Path,
+    /// How long it may take.
+    pub limit: Duration,
 }
 
 /// What watching a program gave.
@@ -100,22 +115,36 @@ impl Plan<'_> {
         let answers = folder.path().join(format!("report{ANSWERS}"));
         std::fs::write(&report, "").map_err(refused)?;
         std::fs::write(&answers, "").map_err(refused)?;
-        let launch = Launch {
+        let variables = self.variables(&report, folder.path()).map_err(refused)?;
+        let own = || Launch {
             program: self.program,
             command: self.command,
             environment: Cow::Owned(launch::inherited()),
-            variables: self.variables(&report, folder.path()).map_err(refused)?,
+            variables: variables.clone(),
             folder: None,
             stdin: Source::Own,
             output: None,
             steady: false,
             filled: None,
         };
+        let mut launch = match &self.enforced {
+            None => own(),
+            Some(enforced) => enforced.again.launch(variables.clone()),
+        };
+        if self.enforced.is_some() {
+            let file = |name: &str| File::create(folder.path().join(name)).map_err(refused);
+            launch.output = Some((file("stdout")?, file("stderr")?));
+        }
         let mut follower = Follower::new(&report, &answers, self).map_err(refused)?;
         let over = AtomicBool::new(false);
         let (outcome, followed) = std::thread::scope(|scope| {
             let following = scope.spawn(|| follower.until(&over));
-            let outcome = launch.run();
+            let outcome = launch.start().and_then(|mut started| {
+                if let Some(enforced) = &self.enforced {
+                    started.kill_after(enforced.limit)?;
+                }
+                started.wait()
+            });
             over.store(true, Ordering::Release);
             (outcome, following.join())
         });
@@ -170,6 +199,9 @@ impl Plan<'_> {
             (OsString::from(REPORT), report.into()),
             (OsString::from(launch::OPTIONS), options.into()),
         ];
+        if let Some(enforced) = &self.enforced {
+            variables.push((OsString::from(PLAN), enforced.plan.into()));
+        }
         if let Some(places) = self.places {
             let mut text = String::new();
             for place in places {

@@ -4,7 +4,7 @@
 //! A race that a small window does not prove may be proven by a larger one, as more can be different there. So
 //! windows grow, and what they have in common with the one before is not asked about again.
 
-mod border;
+pub(crate) mod border;
 mod quiet;
 mod windows;
 

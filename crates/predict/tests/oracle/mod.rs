@@ -2,13 +2,14 @@
 //!
 //! `reachable` tries all schedules that the checker's simulation allows; `axioms` is the paper's own definition, for
 //! the paper's own events, and shares nothing with it; `z3` asks about the paper's `formula`; `random` makes windows; `pinned` is
-//! what the predictor asks of refused attempts.
+//! what the predictor asks of refused attempts; `processes` is the model of another paper, whose schedules know nothing of values.
 
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub mod axioms;
 pub mod formula;
 pub mod pinned;
+pub mod processes;
 pub mod random;
 pub mod reachable;
 pub mod z3;

@@ -6,8 +6,10 @@
 mod chains;
 mod maker;
 mod objects;
+mod signals;
 
 use deadheat_predict::Window;
+use deadheat_trace::Step;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -193,6 +195,14 @@ pub fn windows_of_parts(all: Shape, needed: Needed) -> impl Strategy<Value = Win
         };
         windows(Shape { rest, ..all }, needed)
     })
+}
+
+/// Random runs of programs that wait at a condition.
+pub fn signals(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    let code = (0..signals::KINDS.len()).prop_map(|kind| signals::KINDS[kind]);
+    let threads = vec(vec(code, 1..=3), 2..=3);
+    (threads, vec(any::<u8>(), most))
+        .prop_map(move |(threads, choices)| signals::run(&threads, &choices, most))
 }
 
 /// Random windows of the paper's events in which values are passed on from thread to thread.

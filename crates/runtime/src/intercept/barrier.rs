@@ -8,6 +8,7 @@ use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Kind, Sync};
 use crate::record::{Mode, mode};
+use crate::watch::enforce;
 use crate::{serial, threads};
 
 trampoline! {
@@ -70,9 +71,13 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
             0
         };
     }
+    let turn = enforce::turn(Op::BarrierEnter, barrier, pc);
     Sync::new(Op::BarrierEnter, barrier, pc).record();
+    turn.done(true);
     // SAFETY: see `barrier_init`.
     let result = unsafe { real::pthread_barrier_wait(barrier) };
+    let turn = enforce::turn(Op::BarrierExit, barrier, pc);
     Sync::new(Op::BarrierExit, barrier, pc).record();
+    turn.done(true);
     result
 }

@@ -13,6 +13,7 @@ use crate::local::local;
 use crate::record::event::{self, Kind, Sync};
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit, Waited};
+use crate::watch::enforce;
 use crate::{threads, watch};
 
 trampoline! {
@@ -51,6 +52,9 @@ fn wait(
     if mode() == Mode::Serial {
         return wait_serially(condition, lock, pc, limit);
     }
+    if enforce::is_on() {
+        return wait_by_plan(condition, lock, pc);
+    }
     Sync::new(Op::Release, lock, pc).record();
     Sync::new(Op::Wait, condition, pc).record();
     // SAFETY: the thread's own state.
@@ -73,6 +77,46 @@ fn wait(
     Sync::new(woken, condition, pc).record();
     Sync::new(Op::Acquire, lock, pc).record();
     result
+}
+
+/// Waits as an enforced schedule says: glibc's condition is not used. If the schedule is over before the wait is, it ends
+/// without a notification.
+fn wait_by_plan(condition: usize, lock: usize, pc: usize) -> c_int {
+    let turn = enforce::turn(Op::Release, lock, pc);
+    Sync::new(Op::Release, lock, pc).record();
+    // SAFETY: the program holds the lock, as for the real function.
+    let result = unsafe { real::pthread_mutex_unlock(lock) };
+    turn.done(true);
+    if result != 0 {
+        return result;
+    }
+    let turn = enforce::turn(Op::Wait, condition, pc);
+    Sync::new(Op::Wait, condition, pc).record();
+    turn.done(true);
+    let woken = match enforce::next_is(Op::Timeout) {
+        true => Op::Timeout,
+        false => Op::Wake,
+    };
+    let turn = enforce::turn(woken, condition, pc);
+    Sync::new(woken, condition, pc).record();
+    turn.done(true);
+    let (op, request) = (Op::Acquire, Some(Op::Request));
+    let taking = Taking {
+        object: lock,
+        pc,
+        op,
+        request,
+        limit: Limit::None,
+    };
+    // SAFETY: the program's own lock.
+    let locked = taking.run(
+        || unsafe { real::pthread_mutex_trylock(lock) },
+        || unsafe { real::pthread_mutex_lock(lock) },
+    );
+    match (locked, woken) {
+        (0, Op::Timeout) => libc::ETIMEDOUT,
+        (result, _) => result,
+    }
 }
 
 /// A thread that is cancelled while it waits never returns from there: glibc takes the lock
@@ -208,8 +252,11 @@ fn notify(
         serial::wake(condition, count);
         return 0;
     }
+    let turn = enforce::turn(op, condition, pc);
     Sync::new(op, condition, pc).record();
-    real()
+    let result = real();
+    turn.done(true);
+    result
 }
 
 pub(super) unsafe extern "C" fn cond_signal(condition: usize) -> c_int {

@@ -9,6 +9,7 @@ use crate::hooks::{caller, trampoline};
 use crate::local::local;
 use crate::record::event::{self, Kind, Sync};
 use crate::serial::{self, Limit};
+use crate::watch::enforce;
 use crate::{sys, threads};
 
 trampoline! {
@@ -161,12 +162,15 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
         return real();
     }
     serial::point_before(op, lock, 0, pc);
+    let turn = enforce::turn(op, lock, pc);
     let result = real();
-    if result == 0 || result == libc::EOWNERDEAD {
+    let is_taken = result == 0 || result == libc::EOWNERDEAD;
+    if is_taken {
         Sync::new(op, lock, pc).with(TRIED).record();
     } else {
         refused(op, lock, pc, result);
     }
+    turn.done(is_taken);
     result
 }
 

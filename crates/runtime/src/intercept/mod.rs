@@ -59,6 +59,7 @@ use crate::record::event::Sync;
 use crate::record::{Mode, handler, mode};
 use crate::serial::{self, Limit, Waited};
 use crate::threads;
+use crate::watch::enforce;
 
 /// An operation that takes something another thread may have: a lock, a semaphore.
 struct Taking {
@@ -90,19 +91,25 @@ impl Taking {
         if serial {
             serial::point_before(self.op, self.object, 0, self.pc);
         }
+        let turn = enforce::turn(self.op, self.object, self.pc);
         let mut result = attempt();
         if result == libc::EBUSY && mode() == Mode::Watch {
-            result = try_again(&attempt);
+            result = match turn.must_succeed() {
+                true => turn.insist(&attempt),
+                false => try_again(&attempt),
+            };
         }
         if result == libc::EBUSY {
             request();
             result = if serial { self.wait(attempt) } else { block() };
         }
-        if result == 0 || result == libc::EOWNERDEAD {
+        let is_taken = result == 0 || result == libc::EOWNERDEAD;
+        if is_taken {
             Sync::new(self.op, self.object, self.pc).record();
         } else {
             refused(self.op, self.object, self.pc, result);
         }
+        turn.done(is_taken);
         result
     }
 
@@ -166,6 +173,9 @@ fn give(op: Op, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int
         }
         return result;
     }
+    let turn = enforce::turn(op, object, pc);
     Sync::new(op, object, pc).record();
-    real()
+    let result = real();
+    turn.done(true);
+    result
 }

@@ -9,6 +9,7 @@ use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Kind, Sync};
 use crate::serial::Limit;
 use crate::threads;
+use crate::watch::enforce;
 
 trampoline! {
     "sem_init" => sem_init;
@@ -119,14 +120,14 @@ unsafe extern "C" fn sem_clockwait(semaphore: usize, clock: c_int, time: usize) 
 unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
     let pc = caller();
     let visible = threads::visible();
-    if visible {
-        crate::serial::point_before(Op::Take, semaphore, 0, pc);
+    if !visible {
+        // SAFETY: see `sem_init`.
+        return unsafe { real::sem_trywait(semaphore) };
     }
+    crate::serial::point_before(Op::Take, semaphore, 0, pc);
+    let turn = enforce::turn(Op::Take, semaphore, pc);
     // SAFETY: see `sem_init`.
     let result = unsafe { real::sem_trywait(semaphore) };
-    if !visible {
-        return result;
-    }
     match as_error(result) {
         0 => Sync::new(Op::Take, semaphore, pc).record(),
         error => {
@@ -134,6 +135,7 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
             from_error(error);
         }
     }
+    turn.done(result == 0);
     result
 }
 

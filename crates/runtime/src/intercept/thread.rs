@@ -13,7 +13,7 @@ use crate::record::event::{self, Sync};
 use crate::record::{self, Mode, facts, mode};
 use crate::serial::{self, Waited, signals};
 use crate::threads::{self, Thread};
-use crate::watch;
+use crate::watch::{self, enforce};
 
 trampoline! {
     "pthread_create" => create;
@@ -79,6 +79,8 @@ pub(super) unsafe extern "C" fn create(
         });
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
+        let turn = enforce::turn(Op::Fork, (*thread).id as usize, pc);
+        turn.creates(&mut *thread);
         if mode() == Mode::Watch {
             let _inside = Inside::enter();
             (*thread).set_origin(threads::my_id(), watch::creation(pc));
@@ -87,6 +89,7 @@ pub(super) unsafe extern "C" fn create(
         signals::block_signals();
         let result = real::pthread_create(handle, attr, thread_main, start.cast());
         signals::set_mask(mask);
+        turn.done(result == 0);
         if result == 0 {
             // A detached thread may be gone: its handle means nothing then.
             let own = if detached { 0 } else { *handle as usize };
@@ -148,7 +151,9 @@ extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
         threads::attach(thread, now, false);
         set_exit_key();
         crate::sys::unmap(start.cast(), 4096);
+        let turn = enforce::turn(Op::Begin, (*thread).id as usize, 0);
         event::thread_begin(function as usize);
+        turn.done(true);
         event::new_stack(threads::own_stack());
         (*local()).inside -= 1;
         if !serial::is_green() {
@@ -209,6 +214,16 @@ fn joined(thread: *mut Thread, pc: usize) {
     }
 }
 
+/// Waits until an enforced schedule has the running thread join another. A thread that was never seen has no part in one.
+fn before_join(thread: *mut Thread, pc: usize) -> Option<enforce::Turn> {
+    if thread.is_null() || !enforce::is_on() || !threads::visible() {
+        return None;
+    }
+    // SAFETY: the record is kept for whoever may join.
+    let number = enforce::number_of(unsafe { &*thread });
+    Some(enforce::turn(Op::Join, number as usize, pc))
+}
+
 /// Joins: in a serial recording the scheduler waits, and the C library only collects.
 fn join_with(
     handle: libc::pthread_t,
@@ -227,9 +242,13 @@ fn join_with(
             }
         }
     }
+    let turn = before_join(thread, pc);
     let result = block();
     if result == 0 {
         joined(thread, pc);
+        if let Some(turn) = turn {
+            turn.done(true);
+        }
         if !place.is_null() {
             event::range(true, place as usize, size_of::<usize>(), pc);
         }
@@ -273,10 +292,21 @@ unsafe extern "C" fn tryjoin(handle: libc::pthread_t, result: *mut *mut c_void) 
     if threads::visible() {
         serial::point_before(Op::Join, 0, 0, pc);
     }
+    let turn = match enforce::next_is(Op::Join) {
+        true => before_join(thread, pc),
+        false => None,
+    };
     // SAFETY: see `create`.
-    let joined_now = unsafe { real::pthread_tryjoin_np(handle, result) };
+    let attempt = || unsafe { real::pthread_tryjoin_np(handle, result) };
+    let joined_now = match &turn {
+        Some(turn) => turn.insist(attempt),
+        None => attempt(),
+    };
     if joined_now == 0 {
         joined(thread, pc);
+    }
+    if let Some(turn) = turn {
+        turn.done(joined_now == 0);
     }
     joined_now
 }

@@ -108,6 +108,9 @@ pub fn close(reason: &str, for_good: bool) {
     }
     if for_good {
         serial::before_end();
+        if mode() == Mode::Watch {
+            watch::enforce::before_end();
+        }
     }
     let _inside = Inside::enter();
     if for_good {

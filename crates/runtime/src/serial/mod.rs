@@ -14,7 +14,7 @@
 mod context;
 mod log;
 mod policy;
-mod replay;
+pub mod replay;
 mod scheduler;
 pub mod signals;
 mod task;
@@ -167,7 +167,14 @@ pub fn gate(op: Op, object: usize, size: usize, pc: usize) {
 
 fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {
     let op = op as u8;
-    Deed { op, addr, size, pc }
+    let is_range = false;
+    Deed {
+        op,
+        addr,
+        size,
+        pc,
+        is_range,
+    }
 }
 
 fn pass(next: Option<Deed>) {
@@ -229,7 +236,10 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     with_turn(|me| {
         if turn_holder().is_enforced() {
             let op = if write { Op::Write } else { Op::Read };
-            let deed = deed(op, addr, length, pc);
+            let deed = Deed {
+                is_range: true,
+                ..deed(op, addr, length, pc)
+            };
             if write || !turn_holder().log.is_copy(addr, length) {
                 turn_holder().log.settle();
             }

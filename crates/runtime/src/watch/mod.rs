@@ -5,6 +5,7 @@
 //! * [`context`]: where something was, with which locks; [`intern`]: its tables.
 //! * [`code`]: whose accesses are seen at all; [`blocks`]: the heap; [`memory_limit`]: when there is too much of everything.
 //! * [`report`], [`output`]: what is told, and the file that it is written to.
+//! * [`enforce`]: a schedule that threads are held to meanwhile.
 //!
 //! * [`simple`], [`locksets`]: the simple mode, which looks at locks only; [`detailed`], [`select`]:
 //!   the hybrid of both.
@@ -22,6 +23,7 @@ mod clock;
 mod code;
 mod context;
 mod detailed;
+pub mod enforce;
 mod intern;
 mod locksets;
 mod memory_limit;
@@ -86,6 +88,9 @@ pub fn start(path: &[u8]) -> bool {
     if !(started && context::start() && objects::start() && blocks::start()) {
         cannot(format_args!("there is no memory for tables"));
     }
+    if let Some(path) = options::PLAN.path().map(|path| &path[..path.len() - 1]) {
+        enforce::start(path);
+    }
     true
 }
 
@@ -115,6 +120,7 @@ pub fn finish() {
 /// In a forked process, before its only thread is watched again: tables stay, nobody holds a
 /// lock.
 pub fn restart_in_child() -> bool {
+    enforce::forget();
     blocks::unlock();
     objects::unlock();
     clock::unlock();

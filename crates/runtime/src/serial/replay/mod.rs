@@ -29,6 +29,8 @@ pub struct Deed {
     pub size: usize,
     /// From where.
     pub pc: usize,
+    /// A function of the C library does it for the program.
+    pub is_range: bool,
 }
 
 impl Deed {
@@ -70,6 +72,8 @@ pub struct Follower {
     put_off: Option<Deed>,
     /// It stands before its goal.
     stands: bool,
+    /// What it has done since it was let into a request that must wait for ever.
+    struggles: u32,
 }
 
 /// A schedule and how far it has come.
@@ -116,6 +120,7 @@ impl Replay {
                     next: None,
                     put_off: None,
                     stands: false,
+                    struggles: 0,
                 });
             }
         }
@@ -205,6 +210,17 @@ impl Replay {
     /// What a thread stands before.
     pub fn stands_before(&self, index: usize) -> Option<Deed> {
         self.seen(index).next
+    }
+
+    /// A thread that was let into its request does something. Whoever asks for a lock that is made of atomics does much before it
+    /// waits; whether it has got it shows when it does not wait after all.
+    pub fn struggles(&mut self, index: usize) -> bool {
+        const MOST: u32 = 10_000;
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        let own = goals.iter().find(|goal| goal.thread as usize == index);
+        let follower = self.follower(index);
+        follower.struggles += 1;
+        own.is_some_and(|goal| is_atomic(goal.event.op)) && follower.struggles < MOST
     }
 
     /// What the goals are.
@@ -304,7 +320,7 @@ impl Replay {
             return self.out_of_order(index, deed);
         }
         match self.follower(index).put_off.take() {
-            Some(write) if !self.take(index, &write) => Err(write),
+            Some(write) if !self.take(index, &write) && !self.skip(index, &write) => Err(write),
             _ => Ok(()),
         }
     }
@@ -315,11 +331,40 @@ impl Replay {
         let expected = self.expected(index);
         let is_copy = expected.is_some_and(|event| is_write_of_copy(event, &deed));
         let follower = self.follower(index);
-        if !is_copy || follower.put_off.is_some() {
-            return Err(follower.put_off.unwrap_or(deed));
+        if is_copy && follower.put_off.is_none() {
+            follower.put_off = Some(deed);
+            return Ok(());
         }
-        follower.put_off = Some(deed);
-        Ok(())
+        match self.skip(index, &deed) {
+            true => Ok(()),
+            false => Err(self.follower(index).put_off.unwrap_or(deed)),
+        }
+    }
+
+    /// Code without hooks may do less, more, or something else than it did: what it depends on is not seen. Passes over what is
+    /// missing, and over what is new; false if it is something else.
+    fn skip(&mut self, index: usize, deed: &Deed) -> bool {
+        let done = self.seen(index).done;
+        while self.expected(index).is_some_and(|event| event.soft != 0) {
+            self.follower(index).done += 1;
+            if self.take(index, deed) {
+                return true;
+            }
+        }
+        self.follower(index).done = done;
+        let may_be_new = deed.op == Op::Alloc as u8 || deed.op == Op::Free as u8 || deed.is_range;
+        may_be_new && !self.is_own_place(index, deed.pc)
+    }
+
+    /// Whether a thread does something at this place that is not passed over.
+    fn is_own_place(&self, index: usize, pc: usize) -> bool {
+        let Some(plan) = &self.plan else {
+            return false;
+        };
+        let thread = &plan.threads[index];
+        let own = &plan.events[thread.first as usize..(thread.first + thread.count) as usize];
+        own.iter()
+            .any(|event| event.soft == 0 && event.pc != 0 && self.same_place(event, pc))
     }
 
     /// Counts the next event, or events if it is a range, if this is it.

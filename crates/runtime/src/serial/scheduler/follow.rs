@@ -230,6 +230,9 @@ impl Scheduler {
         };
         let index = index as usize;
         if self.replay.phase == Phase::Locking {
+            if self.replay.struggles(index) {
+                return;
+            }
             let id = self.replay.id(index);
             self.conclude(&Verdict::Got(id, deed.addr));
         }

@@ -308,11 +308,11 @@ impl<'a> Cursor<'a> {
             Some(Step::new(Event::new(thread, op, target, pc)))
         };
         let before = around.before.and_then(&mut lock);
-        let after = around.after.and_then(&mut lock);
-        let after = after.map(|taken| match around.tried {
+        let before = before.map(|taken| match around.tried {
             true => taken.with_written(TRIED),
             false => taken,
         });
+        let after = around.after.and_then(&mut lock);
         let rest = match before {
             Some(_) => [Some(step), after],
             None => [after, None],

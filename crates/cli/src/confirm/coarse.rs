@@ -1,0 +1,308 @@
+//! Enforces schedules of synchronisation on the program while its threads otherwise run free and a happens-before detector
+//! watches (Carril, Tichy, SEPS 2015): what is found then is real, however the schedule was come by.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, Verdict};
+use deadheat_predict::{Goal, Proven};
+use deadheat_report::{Finding, Names, Rung, Suppressions, own_place};
+use deadheat_trace::file::TraceFile;
+use deadheat_trace::{EventIndex, Pc, Steps, Tables, ThreadId};
+use deadheat_wire::plan::VERDICT;
+
+use super::fine;
+use crate::again::{self, Again};
+use crate::analysis::Analysis;
+use crate::error::{Error, Result};
+use crate::how::How;
+use crate::input;
+use crate::progress::Counted;
+use crate::watch::{self, Detector, OnRace};
+
+/// How long a run may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What came of a schedule.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was followed, and these races were seen.
+    Confirmed {
+        /// With names.
+        races: Vec<Finding>,
+    },
+    /// The deadlock that it leads to stood.
+    Deadlocked,
+    /// It was followed, and nothing was seen.
+    NothingSeen,
+    /// The program does not do this.
+    Infeasible {
+        /// The thread that left the schedule, or could not follow it.
+        thread: ThreadId,
+        /// After how many of its planned events.
+        step: u64,
+        /// In words.
+        why: String,
+        /// Races that were seen nevertheless.
+        races: Vec<Finding>,
+    },
+}
+
+/// A recorded program whose schedules can be enforced.
+pub struct Coarse {
+    trace: PathBuf,
+    again: Again,
+}
+
+impl Coarse {
+    /// The program of this trace.
+    pub fn of(trace: &Path) -> Result<Self> {
+        Ok(Coarse {
+            trace: trace.to_owned(),
+            again: again::of(trace)?,
+        })
+    }
+
+    /// Runs the program by a schedule of synchronisation.
+    pub fn enforce(&self, proven: &Proven) -> Result<Outcome> {
+        let (plan, tables) = self.plan(proven)?;
+        let refused = |error: std::io::Error| {
+            Error::not_started(format!("cannot keep a schedule to enforce: {error}"))
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("deadheat-enforce-")
+            .tempdir()
+            .map_err(refused)?;
+        let path = folder.path().join("plan");
+        std::fs::write(&path, plan.to_bytes()).map_err(refused)?;
+        let watched = watch::Plan {
+            program: &self.again.program,
+            command: &self.again.invocation.command,
+            detector: Detector::Hb,
+            on_race: OnRace::Continue,
+            memory: None,
+            options: None,
+            places: None,
+            suppressions: &Suppressions::default(),
+            show: false,
+            enforced: Some(watch::Enforced {
+                again: &self.again,
+                plan: &path,
+                limit: PATIENCE,
+            }),
+        }
+        .run()?;
+        let verdict = fine::read_verdict(&folder.path().join(format!("plan{VERDICT}")))?;
+        let mut races = watched.findings;
+        for race in &mut races {
+            race.rung = Rung::Confirmed;
+        }
+        let is_deadlock = proven.goal == Goal::Deadlock;
+        Ok(match verdict {
+            Some(Verdict::Reached(_)) if is_deadlock => Outcome::Deadlocked,
+            Some(Verdict::Reached(_)) if races.is_empty() => Outcome::NothingSeen,
+            Some(Verdict::Reached(_)) => Outcome::Confirmed { races },
+            other => {
+                let (thread, step) = where_it_ended(other.as_ref());
+                Outcome::Infeasible {
+                    thread,
+                    step,
+                    why: why(other.as_ref(), &plan, &tables, &watched.ended.told()),
+                    races,
+                }
+            }
+        })
+    }
+
+    /// The plan of a schedule, and its trace's tables. The trace is read as the analysis saw it, and beside that as it was
+    /// recorded: what readers add to it the runtime knows nothing of.
+    fn plan(&self, proven: &Proven) -> Result<(Plan, Tables)> {
+        let request = CoarseRequest {
+            start: proven.start,
+            schedule: proven.schedule.clone(),
+            deadlock: match proven.goal {
+                Goal::Race => Vec::new(),
+                Goal::Deadlock => proven.next.clone(),
+            },
+        };
+        let path = &self.trace;
+        let raw = TraceFile::open(path).map_err(|error| input::broken(path, &error.into()))?;
+        let mut raw = raw.read();
+        let mut next_recorded = || {
+            let Ok(step) = raw.next_step();
+            step
+        };
+        let mut recorded = next_recorded();
+        let mut steps = input::open(path)?;
+        let mut planner = CoarsePlanner::new(&request);
+        while let Some(step) = steps
+            .next_step()
+            .map_err(|error| input::broken(path, &error))?
+        {
+            let event = &step.event;
+            let is_recorded = recorded.is_some_and(|raw| {
+                raw.event.op() == event.op()
+                    && raw.event.thread() == event.thread()
+                    && raw.event.pc() == event.pc()
+            });
+            planner.step(&step, !is_recorded, steps.tables());
+            if is_recorded {
+                recorded = next_recorded();
+            }
+        }
+        let plan = planner
+            .finish(self.again.is_steady())
+            .map_err(|error| Error::usage(format!("the schedule cannot be enforced: {error}")))?;
+        Ok((plan, steps.tables().clone()))
+    }
+}
+
+fn where_it_ended(verdict: Option<&Verdict>) -> (ThreadId, u64) {
+    match verdict {
+        None | Some(Verdict::Reached(_)) => (ThreadId(0), 0),
+        Some(
+            Verdict::Diverged { thread, done, .. }
+            | Verdict::Blocked { thread, done, .. }
+            | Verdict::Ended { thread, done }
+            | Verdict::Passed { thread, done },
+        ) => (*thread, *done),
+        Some(Verdict::Got { thread, .. }) => (*thread, 0),
+    }
+}
+
+/// Why a schedule could not be followed.
+fn why(verdict: Option<&Verdict>, plan: &Plan, tables: &Tables, ended: &str) -> String {
+    let names = Names::of(tables);
+    let at = |place: u64| own_place(&names.frames_at(place)).told();
+    let expected = |thread: ThreadId, done: u64| match plan.expected(thread, done) {
+        Some((op, 0)) => fine::told(op).to_owned(),
+        Some((op, place)) => format!("{} at {}", fine::told(op), at(place)),
+        None => "nothing more".to_owned(),
+    };
+    match verdict {
+        None => format!("the program {ended} before the schedule was through"),
+        Some(Verdict::Reached(_)) => "the schedule was followed to its end".to_owned(),
+        Some(Verdict::Diverged { thread, done, came }) => format!(
+            "{thread} came to {} where the schedule has {} (step {done} of the thread)",
+            fine::told(came.op),
+            expected(*thread, *done),
+        ),
+        Some(Verdict::Blocked { thread, done, .. }) => format!(
+            "{thread} has to wait at {} (step {done} of the thread)",
+            expected(*thread, *done)
+        ),
+        Some(Verdict::Ended { thread, done }) => format!(
+            "the program ended where the schedule has {thread} go on with {} (step {done} of the thread)",
+            expected(*thread, *done)
+        ),
+        Some(Verdict::Got { thread, .. }) => {
+            format!("{thread} could have had the lock that it should have waited for")
+        }
+        Some(Verdict::Passed { thread, done }) => format!(
+            "{thread} did not come to {} for a long time (step {done} of the thread)",
+            expected(*thread, *done)
+        ),
+    }
+}
+
+/// Enforces all schedules of synchronisation that an analysis has found. Findings that they lead to are confirmed, others
+/// that they show are added; of the rest it is said why not.
+pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
+    let candidates: Vec<Proven> = analysis
+        .runs
+        .iter()
+        .filter(|run| run.how == How::Interleave)
+        .filter_map(|run| run.prediction.as_ref())
+        .flat_map(|prediction| prediction.races.iter().chain(&prediction.deadlocks))
+        .cloned()
+        .collect();
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let coarse = Coarse::of(trace)?;
+    let of_finding = |finding: &Finding| {
+        let indexes = finding.accesses.iter().filter_map(|access| access.index);
+        indexes.map(EventIndex).collect::<Vec<EventIndex>>()
+    };
+    let of_findings: Vec<Vec<EventIndex>> = analysis.findings.iter().map(of_finding).collect();
+    let wanted = candidates.iter().flat_map(|candidate| &candidate.next);
+    let places = places(trace, wanted.chain(of_findings.iter().flatten()))?;
+    let key = |next: &[EventIndex]| {
+        let mut key: Vec<Pc> = next.iter().map(|index| places[index]).collect();
+        key.sort_unstable();
+        key
+    };
+    let mut known: HashMap<Vec<Pc>, usize> = HashMap::new();
+    for (number, next) in of_findings.iter().enumerate() {
+        known.insert(key(next), number);
+    }
+    let mut progress = Counted::new("enforcing schedules", candidates.len() as u64);
+    for candidate in &candidates {
+        progress.advance();
+        let number = known.get(&key(&candidate.next)).copied();
+        let is_settled = |number: usize| analysis.findings[number].rung == Rung::Confirmed;
+        if number.is_some_and(is_settled) {
+            continue;
+        }
+        let (races, why) = match coarse.enforce(candidate)? {
+            Outcome::Deadlocked => {
+                if let Some(number) = number {
+                    analysis.findings[number].rung = Rung::Confirmed;
+                    analysis.findings[number].not_enforced = None;
+                }
+                continue;
+            }
+            Outcome::Confirmed { races } => (races, None),
+            Outcome::NothingSeen => {
+                let why = "the schedule was followed, and nothing was seen".to_owned();
+                (Vec::new(), Some(why))
+            }
+            Outcome::Infeasible { why, races, .. } => (races, Some(why)),
+        };
+        take_in(&mut analysis.findings, races);
+        if let Some(number) = number.filter(|number| !is_confirmed(analysis, *number)) {
+            let why = why.unwrap_or_else(|| "the schedule led to other races".to_owned());
+            analysis.findings[number].not_enforced.get_or_insert(why);
+        }
+    }
+    Ok(())
+}
+
+fn is_confirmed(analysis: &Analysis, number: usize) -> bool {
+    analysis.findings[number].rung == Rung::Confirmed
+}
+
+/// Races that were seen: those that are known are confirmed, others are new.
+fn take_in(findings: &mut Vec<Finding>, races: Vec<Finding>) {
+    for race in races {
+        match findings.iter_mut().find(|known| known.id == race.id) {
+            Some(known) => {
+                known.rung = Rung::Confirmed;
+                known.not_enforced = None;
+            }
+            None => findings.push(race),
+        }
+    }
+}
+
+/// Where in the program these events are.
+fn places<'a>(
+    trace: &Path,
+    wanted: impl Iterator<Item = &'a EventIndex>,
+) -> Result<HashMap<EventIndex, Pc>> {
+    let mut places: HashMap<EventIndex, Pc> =
+        wanted.map(|index| (*index, Pc::UNKNOWN)).collect();
+    let mut steps = input::open(trace)?;
+    let mut index = EventIndex(0);
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(trace, &error))?
+    {
+        if let Some(place) = places.get_mut(&index) {
+            *place = step.event.pc();
+        }
+        index.0 += 1;
+    }
+    Ok(places)
+}

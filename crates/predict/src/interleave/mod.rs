@@ -1,0 +1,179 @@
+//! Schedules of synchronisation that may lead to a race or a deadlock: the generation of interleavings of Carril and
+//! Tichy (SEPS 2015), for traces without values too.
+//!
+//! What is kept of a trace is its synchronisation, and which segment of which thread accesses which shared object
+//! ([`simplified`], [`objects`]). Any order of that is a candidate which keeps to the rules of threads, locks,
+//! barriers and condition instances ([`conditions`]); whether the program takes the same way in another order is
+//! not asked. So what is found is a *warning* until the schedule has been enforced on the program.
+//!
+//! | in the paper | here |
+//! |---|---|
+//! | processes THREAD, MUTEX, FORK, JOIN, BARRIER in parallel | the rules of the crate's table, without those of values |
+//! | SIGNAL, one for each use of a condition | a message from the notification to the wait: [`conditions`] |
+//! | RACE(p): two accesses to p with nothing in between | a cut of two segments that access p |
+//! | refinement by FDR3 | the [`Asker`], with everything read needed by nobody |
+//! | deadlock as a refusal | a cut of lock requests that hold each other up: [`crate::cycles`] |
+//! | one model for each object | one for each window, as accesses to other objects are in nobody's way; one question for each pair of segments, however many objects they share |
+//! | filter: happens-before without locks, then locksets | the same: the model's hard order, and locks held by both |
+//! | windows, the observed order before, mutexes carried over | the same, but a window is so many events of the *simplified* trace, and has a half in common with the one before |
+//!
+//! Deviations: two accesses of an object race only if they have bytes in common; read-write locks, semaphores, atomics, and
+//! blocks of the heap have rules, too ([`order`]). A deadlock is a cycle of lock requests, not any state in which
+//! nothing goes on: what waits for a join or a condition that can never be is not found.
+//!
+//! Known misses: pairs further apart than a window; of an object one pair; of many objects with the same two places
+//! [`PER_PLACES`]; orders that [`conditions`] forbids without need.
+
+mod conditions;
+mod objects;
+mod order;
+mod questions;
+mod simplified;
+
+use deadheat_trace::{Event, EventIndex, Op, Step};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub use order::LockWords;
+
+use self::questions::Questions;
+use self::simplified::{Simplified, What};
+use crate::run::border::Standing;
+use crate::{NOBODY, Observer, Options, Places, Prediction, Size, Window};
+
+/// The size of windows, if the user names none: the paper's.
+const WINDOW: usize = 10_000;
+/// So many candidates of the same two places are kept: one may be possible where another is not.
+pub const PER_PLACES: u32 = 4;
+
+/// A trace in memory, with or without values.
+pub struct Observation<'a> {
+    /// Its events.
+    pub steps: &'a [Step],
+    /// Of which accesses races are reported.
+    pub is_judged: &'a (dyn Fn(&Event) -> bool + Sync),
+    /// The words of locks that the program makes of atomics.
+    pub lock_words: &'a LockWords,
+}
+
+/// Finds schedules that may lead to races and deadlocks. A schedule has synchronisation only; everything before its start
+/// is executed in the observed order.
+///
+/// ```
+/// use deadheat_predict::interleave::{LockWords, Observation, generate};
+/// use deadheat_predict::{Observer, Options, Prediction, Size};
+/// use deadheat_trace::{EventIndex, text};
+/// # use std::sync::atomic::AtomicBool;
+/// # struct Nobody(AtomicBool);
+/// # impl Observer for Nobody {
+/// #     fn progress(&self, _: u64, _: u64, _: &Prediction) {}
+/// #     fn stop(&self) -> &AtomicBool { &self.0 }
+/// # }
+/// # let nobody = Nobody(AtomicBool::new(false));
+/// # let second = std::time::Duration::from_secs(1);
+/// # let options = Options { size: Size::Auto, budget: second, growth: second, jobs: 1 };
+/// // The first thread's section came first, and so hid the race on y.
+/// let trace = text::parse("T0|w(y)|1\nT0|acq(m)|2\nT0|rel(m)|3\nT1|acq(m)|4\nT1|rel(m)|5\nT1|w(y)|6\n")?;
+/// let observation = Observation { steps: &trace.steps, is_judged: &|_| true, lock_words: &LockWords::default() };
+/// let found = generate(&observation, &options, &nobody);
+/// assert_eq!(found.races[0].next, [EventIndex(0), EventIndex(5)]);
+/// assert_eq!(found.races[0].schedule, [EventIndex(3), EventIndex(4)]);
+/// # Ok::<(), text::ParseError>(())
+/// ```
+pub fn generate(
+    observation: &Observation,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Prediction {
+    let simplified = Simplified::of(
+        observation.steps,
+        observation.lock_words,
+        observation.is_judged,
+    );
+    let size = match options.size {
+        Size::Auto => WINDOW,
+        Size::Events(size) => size.max(2),
+    };
+    let mut found = Found::default();
+    let mut standing = Standing::default();
+    let all = simplified.happenings.len();
+    let (mut start, mut stands_at, mut done) = (0, 0, 0);
+    while start < all && !observer.stop().load(std::sync::atomic::Ordering::Relaxed) {
+        let end = (start + size).min(all);
+        let happenings = &simplified.happenings[start..end];
+        // Nothing is known of what lies behind a gap: another window begins there.
+        let gap = happenings
+            .iter()
+            .position(|happening| happening.step.event.op() == Op::Lost);
+        let end = gap.map_or(end, |gap| start + gap);
+        for happening in &simplified.happenings[stands_at..start] {
+            standing.step(&happening.step);
+        }
+        stands_at = start;
+        let steps: Vec<Step> = simplified.happenings[start..end]
+            .iter()
+            .map(|happening| happening.step)
+            .collect();
+        let window = Window {
+            start: EventIndex(start as u64),
+            needed_by: vec![NOBODY; steps.len()],
+            border: standing.border(&steps),
+            steps,
+        };
+        Questions {
+            observation,
+            simplified: &simplified,
+            start: start as u32,
+            is_old: done as u32,
+            window: &window,
+            options,
+            stop: observer.stop(),
+        }
+        .ask_all(&mut found);
+        done = end;
+        found.prediction.statistics.windows += 1;
+        observer.progress(end as u64, all as u64, &found.prediction);
+        start = match gap {
+            Some(_) => end + 1,
+            None if end == all => all,
+            None => start + (size / 2).max(1),
+        };
+    }
+    found.finish(observer)
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    prediction: Prediction,
+    /// Objects that have a candidate.
+    objects: FxHashSet<u32>,
+    /// How many candidates two places have, and whether more were looked for.
+    places: FxHashMap<Places, u32>,
+    /// The places of deadlocks.
+    locked: FxHashSet<Vec<deadheat_trace::Pc>>,
+}
+
+impl Found {
+    fn finish(mut self, observer: &dyn Observer) -> Prediction {
+        let found = &mut self.prediction;
+        found.is_stopped = observer.stop().load(std::sync::atomic::Ordering::Relaxed);
+        found.unknown.sort_unstable();
+        found.unknown.dedup();
+        for all in [&mut found.races, &mut found.deadlocks] {
+            all.sort_by(|a, b| a.next.iter().rev().cmp(b.next.iter().rev()));
+        }
+        self.prediction
+    }
+}
+
+impl Simplified {
+    /// Where an event of the simplified trace stands in the trace.
+    fn index(&self, happening: u32) -> EventIndex {
+        EventIndex(self.happenings[happening as usize].at.into())
+    }
+
+    /// Whether it is an event that the program can be made to wait for.
+    fn is_event(&self, happening: u32) -> bool {
+        self.happenings[happening as usize].what == What::Synchronisation
+    }
+}

@@ -1,0 +1,352 @@
+//! The questions about one window: for every shared object, whether two segments that access it can be next at once;
+//! for every cycle of locks, whether its requests can.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step};
+use rustc_hash::FxHashMap;
+
+use super::objects::is_access;
+use super::simplified::{Access, Kind, Simplified};
+use super::{Found, Observation, PER_PLACES};
+use crate::candidates::{LockSets, pairs};
+use crate::check;
+use crate::{
+    Answer, Asker, Budget, Cut, Goal, Model, Options, Places, Proven, Refused, Schedule, Stage,
+    Window, cycles,
+};
+
+/// So many pairs of kinds of accesses to one object are compared in a window.
+const MOST_COMPARED: usize = 1 << 18;
+/// About so many pairs of segments of one object is asked in a window.
+const MOST_ASKED: usize = 256;
+
+/// A window with all that is needed to ask about it.
+pub struct Questions<'a> {
+    /// The trace.
+    pub observation: &'a Observation<'a>,
+    /// The same simplified.
+    pub simplified: &'a Simplified,
+    /// Where the window begins in the latter.
+    pub start: u32,
+    /// What lies before that was in windows before.
+    pub is_old: u32,
+    /// The window.
+    pub window: &'a Window,
+    /// How to ask.
+    pub options: &'a Options,
+    /// Whether to stop.
+    pub stop: &'a AtomicBool,
+}
+
+/// Accesses of one thread to one object that are alike in all that matters.
+struct Alike {
+    key: Key,
+    /// Positions in the window, and one of the accesses for each.
+    segments: Vec<u32>,
+    accesses: FxHashMap<u32, Access>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    thread: u32,
+    pc: Pc,
+    locks: u32,
+    kind: Kind,
+    bytes: (u64, u64),
+}
+
+impl Key {
+    fn can_race_with(&self, other: &Key) -> bool {
+        self.thread != other.thread
+            && self.kind.conflicts_with(other.kind)
+            && self.bytes.0 < other.bytes.1
+            && other.bytes.0 < self.bytes.1
+    }
+}
+
+/// What is kept between the questions of a window.
+struct Asking<'m, 'w> {
+    model: &'m Model<'w>,
+    asker: Asker<'m, 'w>,
+    locks: LockSets,
+    /// What is known of pairs of segments: the schedule that leads to them, if there is one.
+    known: FxHashMap<[u32; 2], Option<(Schedule, Stage)>>,
+}
+
+impl Questions<'_> {
+    /// Asks them all.
+    pub fn ask_all(&self, found: &mut Found) {
+        let model = Model::new(self.window);
+        let mut asking = Asking {
+            asker: Asker::new(&model),
+            model: &model,
+            locks: LockSets::default(),
+            known: FxHashMap::default(),
+        };
+        for accesses in self
+            .simplified
+            .accesses
+            .chunk_by(|one, other| one.object == other.object)
+        {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let range = self.start..self.start + self.window.steps.len() as u32;
+            let first = accesses.partition_point(|access| access.segment < range.start);
+            let last = accesses.partition_point(|access| access.segment < range.end);
+            let here = &accesses[first..last];
+            if !here.is_empty() && !found.objects.contains(&here[0].object) {
+                self.ask_about(here, &mut asking, found);
+            }
+        }
+        self.deadlocks(&mut asking, found);
+    }
+
+    /// Asks about one object.
+    fn ask_about(&self, accesses: &[Access], asking: &mut Asking, found: &mut Found) {
+        let groups = self.groups(accesses, asking);
+        let (mut compared, mut asked) = (0, 0);
+        let mut is_candidate = false;
+        let mut unknown = None;
+        for (at, one) in groups.iter().enumerate() {
+            for other in groups[at + 1..]
+                .iter()
+                .filter(|other| one.key.can_race_with(&other.key))
+            {
+                compared += 1;
+                let places = places(one.key.pc, other.key.pc);
+                let many = found.places.get(&places).copied().unwrap_or(0);
+                let [first, second] = [one.segments[0], other.segments[0]];
+                let model = asking.model;
+                if compared > MOST_COMPARED
+                    || many >= PER_PLACES
+                    || model.locks.exclude(&model.threads, first, second)
+                {
+                    continue;
+                }
+                for pair in pairs(&one.segments, &other.segments) {
+                    let [a, b] = pair;
+                    if model.is_before(a, b) || self.start + b < self.is_old {
+                        continue;
+                    }
+                    is_candidate = true;
+                    if asked == MOST_ASKED {
+                        found.prediction.statistics.left_out += 1;
+                        continue;
+                    }
+                    asked += 1;
+                    match self.race(pair, asking, found) {
+                        Some(Some((schedule, stage))) => {
+                            let (one, other) = (&one.accesses, &other.accesses);
+                            let sides =
+                                [a, b].map(|segment| one.get(&segment).or(other.get(&segment)));
+                            let [Some(one), Some(other)] = sides else {
+                                continue;
+                            };
+                            let next = self.accesses_of(one, other);
+                            found.add_race(self.proven(Goal::Race, next, &schedule, stage));
+                            found.objects.insert(one.object);
+                            *found.places.entry(places).or_default() += 1;
+                            found.prediction.statistics.candidates += 1;
+                            return;
+                        }
+                        Some(None) => {}
+                        None => unknown = unknown.or(Some(pair)),
+                    }
+                }
+            }
+        }
+        found.prediction.statistics.candidates += u64::from(is_candidate);
+        if let Some(pair) = unknown {
+            let index = |at: u32| self.simplified.index(self.start + at);
+            found.prediction.unknown.push(pair.map(index));
+        }
+    }
+
+    fn groups(&self, accesses: &[Access], asking: &mut Asking) -> Vec<Alike> {
+        let mut groups: Vec<Alike> = Vec::new();
+        let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
+        for access in accesses {
+            let segment = access.segment - self.start;
+            let event = &self.observation.steps[access.first as usize].event;
+            let key = Key {
+                thread: event.thread().0,
+                pc: event.pc(),
+                locks: asking.locks.number(asking.model, segment),
+                kind: access.kind,
+                bytes: (access.start, access.end),
+            };
+            let at = *numbers.entry(key).or_insert_with(|| {
+                groups.push(Alike {
+                    key,
+                    segments: Vec::new(),
+                    accesses: FxHashMap::default(),
+                });
+                groups.len() - 1
+            });
+            let group = &mut groups[at];
+            if group.segments.last() != Some(&segment) {
+                group.segments.push(segment);
+            }
+            group.accesses.entry(segment).or_insert(*access);
+        }
+        groups
+    }
+
+    /// Whether two segments can be next at once: the schedule that leads there. `None` if that is not known.
+    fn race(
+        &self,
+        pair: [u32; 2],
+        asking: &mut Asking,
+        found: &mut Found,
+    ) -> Option<Option<(Schedule, Stage)>> {
+        if let Some(known) = asking.known.get(&pair) {
+            return Some(known.clone());
+        }
+        let cut = Cut {
+            goal: Goal::Race,
+            next: pair.to_vec(),
+        };
+        let (answer, stage) = self.ask(&cut, asking, found);
+        let answer = match answer {
+            Answer::Reached(schedule) => {
+                // The checker asks for accesses of common memory, which is what the segments stand for.
+                let mut window = self.window.clone();
+                for at in pair {
+                    let step = &mut window.steps[at as usize];
+                    let event = step.event;
+                    *step = Step::new(Event::access(
+                        event.thread(),
+                        Op::Write,
+                        Addr(8),
+                        1,
+                        event.pc(),
+                    ));
+                }
+                self.is_accepted(&window, &cut, &schedule, found)
+                    .then_some((schedule, stage))
+            }
+            Answer::Impossible => None,
+            Answer::Unknown => return None,
+        };
+        asking.known.insert(pair, answer.clone());
+        Some(answer)
+    }
+
+    fn ask(&self, cut: &Cut, asking: &mut Asking, found: &mut Found) -> (Answer, Stage) {
+        let started = Instant::now();
+        let budget = Budget {
+            deadline: started.checked_add(self.options.budget),
+            stop: Some(self.stop),
+        };
+        let (answer, stage) = asking.asker.ask(cut, &budget);
+        let figures = &mut found.prediction.statistics;
+        figures.asked += 1;
+        let of_stage = &mut figures.stages[stage as usize];
+        of_stage.took += started.elapsed();
+        match answer {
+            Answer::Reached(_) => of_stage.reached += 1,
+            Answer::Impossible => of_stage.impossible += 1,
+            Answer::Unknown => figures.unknown += 1,
+        }
+        (answer, stage)
+    }
+
+    /// Whether the checker accepts a schedule. That it does not would be a bug.
+    fn is_accepted(
+        &self,
+        window: &Window,
+        cut: &Cut,
+        schedule: &[u32],
+        found: &mut Found,
+    ) -> bool {
+        match check::check(window, cut, schedule) {
+            Ok(()) => true,
+            Err(violation) => {
+                let index = |at: &u32| self.simplified.index(self.start + at);
+                found.prediction.refused.push(Refused {
+                    next: cut.next.iter().map(index).collect(),
+                    violation,
+                });
+                false
+            }
+        }
+    }
+
+    /// The accesses of two segments that race: the first ones that have bytes in common.
+    fn accesses_of(&self, one: &Access, other: &Access) -> Vec<EventIndex> {
+        let of = |access: &Access| {
+            let steps = &self.observation.steps[access.first as usize..=access.last as usize];
+            let thread = steps[0].event.thread();
+            let is_it = move |event: &Event| {
+                event.thread() == thread && (is_access(event.op()) || event.op() == Op::Free)
+            };
+            let first = access.first;
+            steps
+                .iter()
+                .enumerate()
+                .filter(move |(_, step)| is_it(&step.event))
+                .map(move |(at, step)| (first + at as u32, step.event))
+        };
+        let meets = |a: &Event, b: &Event| {
+            // A release is one of the whole block.
+            let is_free = a.op() == Op::Free || b.op() == Op::Free;
+            is_free || a.conflicts_with(b)
+        };
+        let pair = of(one)
+            .find_map(|(at, a)| of(other).find(|(_, b)| meets(&a, b)).map(|(b, _)| [at, b]));
+        let pair = pair.unwrap_or([one.first, other.first]);
+        pair.map(|at| EventIndex(at.into())).to_vec()
+    }
+
+    fn deadlocks(&self, asking: &mut Asking, found: &mut Found) {
+        for (places, cuts) in cycles(asking.model).cuts {
+            for next in cuts {
+                if found.locked.contains(&places) || self.stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                let goal = Goal::Deadlock;
+                let cut = Cut { goal, next };
+                if let (Answer::Reached(schedule), stage) = self.ask(&cut, asking, found)
+                    && self.is_accepted(self.window, &cut, &schedule, found)
+                {
+                    let index = |at: &u32| self.simplified.index(self.start + at);
+                    let next = cut.next.iter().map(index).collect();
+                    let proven = self.proven(goal, next, &schedule, stage);
+                    found.prediction.deadlocks.push(proven);
+                    found.locked.insert(places.clone());
+                }
+            }
+        }
+    }
+
+    fn proven(
+        &self,
+        goal: Goal,
+        next: Vec<EventIndex>,
+        schedule: &[u32],
+        stage: Stage,
+    ) -> Proven {
+        let events = schedule.iter().map(|at| self.start + at);
+        let events = events.filter(|at| self.simplified.is_event(*at));
+        Proven {
+            goal,
+            next,
+            start: self.simplified.index(self.start),
+            schedule: events.map(|at| self.simplified.index(at)).collect(),
+            stage,
+        }
+    }
+}
+
+impl Found {
+    fn add_race(&mut self, proven: Proven) {
+        self.prediction.races.push(proven);
+    }
+}
+
+fn places(one: Pc, other: Pc) -> Places {
+    (one.min(other), one.max(other))
+}
