@@ -109,6 +109,9 @@ fn threads_get_the_same_in_another_schedule() {
             let second = String::from_utf8_lossy(&output.stdout);
             assert_eq!(second, first, "{options:?}, seed {seed}");
         }
+        let again = ["record", "--again", "latest", "--seed", "6"];
+        let third = printed(&mut here.deadheat(again));
+        assert_eq!(third, first, "{options:?}, of a run that was one again");
     }
 }
 

@@ -108,7 +108,12 @@ fn what_the_program_never_does_is_infeasible_at_a_step() {
     assert_eq!(found[0]["object"]["name"], "x");
     let why = found[0]["not_enforced"].as_str().unwrap();
     // It goes around once more instead of leaving the loop.
-    assert!(why.starts_with("T0 came to the taking of a lock where the schedule has the taking of a lock at "), "{why}");
+    assert!(
+        why.starts_with(
+            "T0 came to the taking of a lock where the schedule has the taking of a lock at "
+        ),
+        "{why}"
+    );
     assert!(why.contains("(step "), "{why}");
 }
 

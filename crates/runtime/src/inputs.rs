@@ -159,6 +159,14 @@ pub fn load() {
     FILE.store(file, Ordering::Release);
 }
 
+/// Says in the recording, at its start, that random numbers follow from another seed than the schedule.
+pub fn tell_seed() {
+    // SAFETY: a loaded file stays mapped.
+    if let Some(head) = unsafe { FILE.load(Ordering::Relaxed).as_ref() } {
+        serial::input(wire::kind::SEED, head.seed);
+    }
+}
+
 /// In a forked process: what is in the file is not its.
 pub fn unload() {
     FILE.store(core::ptr::null_mut(), Ordering::Release);

@@ -291,8 +291,7 @@ fn places<'a>(
     trace: &Path,
     wanted: impl Iterator<Item = &'a EventIndex>,
 ) -> Result<HashMap<EventIndex, Pc>> {
-    let mut places: HashMap<EventIndex, Pc> =
-        wanted.map(|index| (*index, Pc::UNKNOWN)).collect();
+    let mut places: HashMap<EventIndex, Pc> = wanted.map(|index| (*index, Pc::UNKNOWN)).collect();
     let mut steps = input::open(trace)?;
     let mut index = EventIndex(0);
     while let Some(step) = steps

@@ -255,13 +255,7 @@ impl Questions<'_> {
     }
 
     /// Whether the checker accepts a schedule. That it does not would be a bug.
-    fn is_accepted(
-        &self,
-        window: &Window,
-        cut: &Cut,
-        schedule: &[u32],
-        found: &mut Found,
-    ) -> bool {
+    fn is_accepted(&self, window: &Window, cut: &Cut, schedule: &[u32], found: &mut Found) -> bool {
         match check::check(window, cut, schedule) {
             Ok(()) => true,
             Err(violation) => {
@@ -295,8 +289,8 @@ impl Questions<'_> {
             let is_free = a.op() == Op::Free || b.op() == Op::Free;
             is_free || a.conflicts_with(b)
         };
-        let pair = of(one)
-            .find_map(|(at, a)| of(other).find(|(_, b)| meets(&a, b)).map(|(b, _)| [at, b]));
+        let pair =
+            of(one).find_map(|(at, a)| of(other).find(|(_, b)| meets(&a, b)).map(|(b, _)| [at, b]));
         let pair = pair.unwrap_or([one.first, other.first]);
         pair.map(|at| EventIndex(at.into())).to_vec()
     }
@@ -322,13 +316,7 @@ impl Questions<'_> {
         }
     }
 
-    fn proven(
-        &self,
-        goal: Goal,
-        next: Vec<EventIndex>,
-        schedule: &[u32],
-        stage: Stage,
-    ) -> Proven {
+    fn proven(&self, goal: Goal, next: Vec<EventIndex>, schedule: &[u32], stage: Stage) -> Proven {
         let events = schedule.iter().map(|at| self.start + at);
         let events = events.filter(|at| self.simplified.is_event(*at));
         Proven {
