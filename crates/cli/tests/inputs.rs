@@ -231,3 +231,84 @@ fn files_that_make_no_sense_are_said_and_not_used() {
         assert_eq!(random(&second), random(&first), "{what}");
     }
 }
+
+/// How often the loops of both threads go around depends on time, random numbers, a process's number and the
+/// standard input.
+const RACE: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+static int shared, given;
+static volatile int rounds_of_one, rounds_of_other;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned got(void) {
+    struct timespec now;
+    unsigned drawn;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    getrandom(&drawn, sizeof drawn, 0);
+    return now.tv_nsec / 1000 + drawn + rand() + getpid() + given;
+}
+static void *one(void *arg) {
+    for (unsigned i = got() % 200; i > 0; i--) rounds_of_one++;
+    shared = 1;
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    return arg;
+}
+static void *other(void *arg) {
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    for (unsigned i = got() % 200; i > 0; i--) rounds_of_other++;
+    if (shared) puts("set");
+    return arg;
+}
+int main(void) {
+    char line[100];
+    pthread_t threads[2];
+    while (fgets(line, sizeof line, stdin)) given += atoi(line);
+    pthread_create(&threads[0], 0, one, 0);
+    pthread_create(&threads[1], 0, other, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_race_behind_inputs_is_confirmed_and_replayed() {
+    let here = Sandbox::new();
+    here.file("race.c", RACE);
+    let input = here.file("input", "5\n200\n");
+    let mut finding = String::new();
+    for seed in ["1", "3"] {
+        let mut command = here.deadheat(["check", "--seed", seed, "race.c"]);
+        command.stdin(std::fs::File::open(&input).unwrap());
+        let told = here.told(&mut command);
+        assert!(told.starts_with("exit: 66\n"), "{told}");
+        assert!(told.contains("1 confirmed"), "seed {seed}: {told}");
+        let replay = told.split("deadheat replay ").nth(1);
+        finding = replay
+            .unwrap()
+            .split_whitespace()
+            .next()
+            .unwrap()
+            .to_owned();
+    }
+    let replay = || here.told(&mut here.deadheat(["replay", &finding]));
+    for _ in 0..3 {
+        let told = replay();
+        assert!(told.starts_with("exit: 66\n"), "{told}");
+    }
+    // Without its inputs the program goes another way, and that is noticed.
+    let mut nothing = deadheat_wire::inputs::MAGIC.to_vec();
+    let version = u64::from(deadheat_wire::inputs::VERSION);
+    for word in [version, 99, 0] {
+        nothing.extend(word.to_le_bytes());
+    }
+    std::fs::write(beside(&here, 2, "trace.dht.inputs"), nothing).unwrap();
+    let told = replay();
+    assert!(told.starts_with("exit: 4\n"), "{told}");
+}
