@@ -23,7 +23,7 @@ mod watchdog;
 
 use core::sync::atomic::Ordering;
 
-use deadheat_wire::{Op, word};
+use deadheat_wire::{Op, TRIED, word};
 use replay::Deed;
 
 use scheduler::{Step, scheduler};
@@ -54,6 +54,14 @@ impl Limit {
         // SAFETY: as the caller says.
         let wanted = unsafe { nanoseconds(time) };
         Limit::After(now(clock).map_or(0, |now| wanted.saturating_sub(now)))
+    }
+
+    /// Marks what ends a wait that could have ended by time, too.
+    pub const fn mark(self, event: Sync) -> Sync {
+        match self {
+            Limit::None => event,
+            Limit::After(_) => event.with(TRIED),
+        }
     }
 }
 
