@@ -133,6 +133,53 @@ fn random_numbers_follow_from_the_seed_and_the_thread() {
 }
 
 #[test]
+fn a_time_to_wait_for_is_as_far_away_as_it_was() {
+    // What the thread saw is ten days later than now; it waits for a second from there, and no longer: time
+    // that has passed meanwhile is seen by the other thread.
+    let here = with_program(
+        r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static long now(void) { struct timespec time; clock_gettime(CLOCK_REALTIME, &time); return time.tv_sec; }
+static void *wait(void *arg) {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    pthread_mutex_lock(&lock);
+    pthread_cond_timedwait(&condition, &lock, &until);
+    pthread_mutex_unlock(&lock);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 1;
+    clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, 0);
+    return arg;
+}
+int main(int argc, char **argv) {
+    pthread_t thread;
+    pthread_create(&thread, 0, wait, 0);
+    pthread_join(thread, 0);
+    if (argc > 1) printf("%ld\n", now());
+    return 0;
+}
+"#,
+    );
+    let late = "mode=serial:epoch=1800864000";
+    let mut command = here.deadheat(["record", "--serial", "--", "./prog"]);
+    succeed(command.env("DEADHEAT_OPTIONS", late));
+    let trace = TraceFile::open(beside(&here, 1, "trace.dht")).unwrap();
+    std::fs::write(here.path().join("inputs"), trace.inputs().to_bytes()).unwrap();
+    let mut command = here.command(here.path().join("prog"));
+    command
+        .arg("print")
+        .env("DEADHEAT_OPTIONS", "mode=serial")
+        .env("DEADHEAT_TRACE", here.path().join("again.dht"))
+        .env("DEADHEAT_INPUTS", here.path().join("inputs"));
+    assert_eq!(printed(&mut command), "1800000002\n");
+}
+
+#[test]
 fn where_a_program_asks_for_something_else_it_gets_what_is_true() {
     let here = with_program(
         "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\n#include <unistd.h>\n\

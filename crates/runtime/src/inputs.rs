@@ -25,6 +25,8 @@ pub struct Inputs {
     children: u64,
     /// How many random numbers it has drawn.
     drawn: u64,
+    /// How much later than true the time was that it saw last, in nanoseconds.
+    skew: i64,
     /// The values that it gets: the next, and one behind the last.
     next: *const InputsValue,
     end: *const InputsValue,
@@ -53,6 +55,7 @@ impl Inputs {
             key,
             children: 0,
             drawn: 0,
+            skew: 0,
             next,
             end,
         }
@@ -93,6 +96,25 @@ pub fn take(kind: u32, now: impl FnOnce() -> u64) -> u64 {
     let value = recorded(kind).unwrap_or_else(now);
     serial::input(kind, value);
     value
+}
+
+/// What the running thread sees on a clock that shows `now`.
+pub fn take_time(kind: u32, now: u64) -> u64 {
+    let seen = take(kind, || now);
+    if !FILE.load(Ordering::Relaxed).is_null() && kept() {
+        // SAFETY: the thread is known (`kept`), and the record is its own.
+        unsafe { (*(*local()).thread).inputs.skew = seen.wrapping_sub(now) as i64 };
+    }
+    seen
+}
+
+/// The time `now` for the running thread, which may have computed with an earlier one that it saw.
+pub fn as_seen(now: u64) -> u64 {
+    if FILE.load(Ordering::Relaxed).is_null() || !kept() {
+        return now;
+    }
+    // SAFETY: the thread is known (`kept`), and the record is its own.
+    now.wrapping_add_signed(unsafe { (*(*local()).thread).inputs.skew })
 }
 
 /// What the running thread got next, if it was of this kind: for what it does to come to the same.
