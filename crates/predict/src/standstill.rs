@@ -66,12 +66,16 @@ pub fn standstills(model: &Model) -> Vec<(Vec<Pc>, Standstill)> {
 pub fn is_given(model: &Model, event: u32) -> bool {
     let step = &model.window.steps[event as usize];
     match step.event.op() {
-        Op::BarrierExit => true,
+        Op::BarrierExit => model.known_barriers.contains(&step.event.target()),
         Op::Wake => {
             let observed = model.tokens.consumer(event).map(|waits| waits.observed);
             !step.was_tried() && observed.is_some_and(|giver| giver != NONE)
         }
-        Op::Take => !step.was_tried(),
+        Op::Take => {
+            let object = model.tokens.consumer(event).map(|waits| waits.object);
+            let is_known = |object: u32| model.tokens.objects[object as usize].is_known;
+            !step.was_tried() && object.is_some_and(is_known)
+        }
         _ => false,
     }
 }
@@ -232,12 +236,13 @@ impl<'m, 'w> Played<'m, 'w> {
         for (thread, chain) in model.threads.chains.iter().enumerate() {
             let Some(event) = chain.get(self.upto[thread] as usize) else {
                 let last = model.window.steps[*chain.last()? as usize].event.op();
-                if last != Op::End {
+                // When the first thread ends, so does the program.
+                if last != Op::End || self.creations(thread).next().is_none() {
                     return None;
                 }
                 continue;
             };
-            if self.upto[thread] == 0 && self.is_in_need(*event) {
+            if self.upto[thread] == 0 && self.creations(thread).any(|fork| !self.is_done(fork)) {
                 // Not created yet.
                 continue;
             }
@@ -253,6 +258,15 @@ impl<'m, 'w> Played<'m, 'w> {
         is_whole.then_some(Standstill { core, bystanders })
     }
 
+    /// The events that create a thread.
+    fn creations(&self, thread: usize) -> impl Iterator<Item = u32> + '_ {
+        let id = self.model.threads.ids[thread];
+        let steps = self.model.window.steps.iter().zip(0..);
+        let created =
+            steps.filter(move |(step, _)| step.event.op() == Op::Fork && step.event.peer() == id);
+        created.map(|(_, event)| event)
+    }
+
     fn is_in_vain(&self, event: u32) -> bool {
         let model = self.model;
         let step = &model.window.steps[event as usize];
@@ -262,7 +276,8 @@ impl<'m, 'w> Played<'m, 'w> {
                 let waits = model.tokens.consumer(event);
                 is_given(model, event) && waits.is_some_and(|waits| self.left_of(waits.object) <= 0)
             }
-            Op::BarrierExit | Op::Join => self.is_in_need(event),
+            Op::BarrierExit => is_given(model, event) && self.is_in_need(event),
+            Op::Join => self.is_in_need(event),
             Op::Acquire | Op::ReadAcquire => {
                 !step.was_tried() && self.holders(event).next().is_some()
             }

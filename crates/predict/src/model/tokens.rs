@@ -32,6 +32,8 @@ pub struct Object {
     pub givers: Vec<(u32, bool)>,
     /// How many tokens there were at the border.
     pub at_border: u32,
+    /// It is a semaphore, and that is what it was made with.
+    pub is_known: bool,
     /// Who needs one, in the window's order; indexes into [`Tokens::consumers`].
     pub consumers: Vec<u32>,
 }
@@ -112,6 +114,7 @@ impl Tokens {
             if let (Some(object), Some(held)) = (reading.objects.get(&target), held) {
                 let object = &mut tokens.objects[*object as usize];
                 object.at_border = object.at_border.max(held);
+                object.is_known = object.at_border == held;
             }
         }
         tokens
