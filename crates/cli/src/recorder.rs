@@ -83,9 +83,9 @@ impl Place {
                 );
             }
             std::fs::remove_file(path).map_err(refused)?;
-        }
-        for what in ["live", "invocation", "stdin", "inputs"] {
-            let _ = std::fs::remove_file(beside(path, what));
+            for what in ["live", "invocation", "stdin", "inputs"] {
+                let _ = std::fs::remove_file(beside(path, what));
+            }
         }
         let path = std::path::absolute(path).map_err(refused)?;
         if !path.parent().is_some_and(Path::is_dir) {

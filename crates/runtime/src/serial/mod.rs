@@ -29,6 +29,7 @@ use replay::Deed;
 use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
 
+use crate::inputs;
 use crate::intercept::thread::Start;
 use crate::local::{Inside, local};
 use crate::options;
@@ -53,7 +54,8 @@ impl Limit {
     pub unsafe fn until(clock: i32, time: usize) -> Self {
         // SAFETY: as the caller says.
         let wanted = unsafe { nanoseconds(time) };
-        Limit::After(now(clock).map_or(0, |now| wanted.saturating_sub(now)))
+        let now = now(clock).map(inputs::as_seen);
+        Limit::After(now.map_or(0, |now| wanted.saturating_sub(now)))
     }
 
     /// Marks what ends a wait that could have ended by time, too.
