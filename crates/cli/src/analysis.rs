@@ -90,7 +90,7 @@ pub fn of(
                 })
             }
             How::Interleave => {
-                let loaded = Loaded::without_values(path, config)?;
+                let (loaded, _) = Loaded::without_values(path, config)?;
                 events = events.max(loaded.events());
                 Some(predicted(*how, &loaded, loaded.interleave(options)))
             }

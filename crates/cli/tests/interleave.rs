@@ -108,7 +108,12 @@ fn what_the_program_never_does_is_infeasible_at_a_step() {
     assert_eq!(found[0]["object"]["name"], "x");
     let why = found[0]["not_enforced"].as_str().unwrap();
     // It goes around once more instead of leaving the loop.
-    assert!(why.starts_with("T0 came to the taking of a lock where the schedule has the taking of a lock at "), "{why}");
+    assert!(
+        why.starts_with(
+            "T0 came to the taking of a lock where the schedule has the taking of a lock at "
+        ),
+        "{why}"
+    );
     assert!(why.contains("(step "), "{why}");
 }
 
@@ -287,4 +292,28 @@ int main(void) {
     );
     assert!(record(&here));
     assert_eq!(predicted(&here, &["interleave"]).len(), 0);
+}
+
+#[test]
+fn a_model_for_fdr() {
+    let here = Sandbox::new();
+    here.file(
+        "listing.txt",
+        "\
+T0|fork(T1)|1
+T0|w(y)|2
+T0|acq(m)|3
+T0|w(x)|4
+T0|rel(m)|5
+T1|begin|6
+T1|acq(m)|7
+T1|w(x)|8
+T1|rel(m)|9
+T1|w(y)|10
+T1|end|11
+T0|join(T1)|12
+",
+    );
+    let convert = ["trace", "convert", "listing.txt", "--to", "csp"];
+    insta::assert_snapshot!("model", printed(&mut here.deadheat(convert)));
 }

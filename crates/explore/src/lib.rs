@@ -7,5 +7,8 @@ pub mod plan;
 mod regions;
 pub mod verdict;
 
-pub use plan::{After, CoarsePlanner, CoarseRequest, Collected, Goal, GoalKind, Plan, PlanError, Planner, Request};
+pub use plan::{
+    After, CoarsePlanner, CoarseRequest, Collected, Goal, GoalKind, Plan, PlanError, Planner,
+    Request,
+};
 pub use verdict::{Deed, Verdict, VerdictError};

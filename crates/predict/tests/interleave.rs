@@ -108,7 +108,10 @@ fn agrees(steps: &[Step]) {
             let done = state[steps[at].event.thread().index()];
             let left = own[done..].iter().take_while(|left| **left < at);
             let mut left = left.map(|left| steps[*left].event.op());
-            assert!(left.all(|op| op.is_access()), "{at} is not next after {schedule:?}");
+            assert!(
+                left.all(|op| op.is_access()),
+                "{at} is not next after {schedule:?}"
+            );
         }
     }
     assert_eq!(reported, expected, "{steps:#?}");
@@ -120,7 +123,9 @@ fn agrees(steps: &[Step]) {
     }
     for deadlock in &found.deadlocks {
         let schedule: Vec<usize> = deadlock.schedule.iter().map(|at| at.0 as usize).collect();
-        let state = program.follow(&schedule).expect("the schedule can be followed");
+        let state = program
+            .follow(&schedule)
+            .expect("the schedule can be followed");
         assert!(program.has_cycle(&after_accesses(&program, steps, state)));
     }
 }

@@ -184,23 +184,22 @@ fn why(verdict: Option<&Verdict>, plan: &Plan, tables: &Tables, ended: &str) -> 
         None => format!("the program {ended} before the schedule was through"),
         Some(Verdict::Reached(_)) => "the schedule was followed to its end".to_owned(),
         Some(Verdict::Diverged { thread, done, came }) => format!(
-            "{thread} came to {} where the schedule has {} (step {done} of the thread)",
+            "{thread} came to {} where the schedule has {}",
             fine::told(came.op),
             expected(*thread, *done),
         ),
-        Some(Verdict::Blocked { thread, done, .. }) => format!(
-            "{thread} has to wait at {} (step {done} of the thread)",
-            expected(*thread, *done)
-        ),
+        Some(Verdict::Blocked { thread, done, .. }) => {
+            format!("{thread} has to wait at {}", expected(*thread, *done))
+        }
         Some(Verdict::Ended { thread, done }) => format!(
-            "the program ended where the schedule has {thread} go on with {} (step {done} of the thread)",
+            "the program ended where the schedule has {thread} go on with {}",
             expected(*thread, *done)
         ),
         Some(Verdict::Got { thread, .. }) => {
             format!("{thread} could have had the lock that it should have waited for")
         }
         Some(Verdict::Passed { thread, done }) => format!(
-            "{thread} did not come to {} for a long time (step {done} of the thread)",
+            "{thread} did not come to {} for a long time",
             expected(*thread, *done)
         ),
     }
@@ -258,7 +257,15 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
                 let why = "the schedule was followed, and nothing was seen".to_owned();
                 (Vec::new(), Some(why))
             }
-            Outcome::Infeasible { why, races, .. } => (races, Some(why)),
+            Outcome::Infeasible {
+                thread,
+                step,
+                why,
+                races,
+            } => {
+                let why = format!("{why} (step {step} of {thread})");
+                (races, Some(why))
+            }
         };
         take_in(&mut analysis.findings, races);
         if let Some(number) = number.filter(|number| !is_confirmed(analysis, *number)) {
@@ -291,8 +298,7 @@ fn places<'a>(
     trace: &Path,
     wanted: impl Iterator<Item = &'a EventIndex>,
 ) -> Result<HashMap<EventIndex, Pc>> {
-    let mut places: HashMap<EventIndex, Pc> =
-        wanted.map(|index| (*index, Pc::UNKNOWN)).collect();
+    let mut places: HashMap<EventIndex, Pc> = wanted.map(|index| (*index, Pc::UNKNOWN)).collect();
     let mut steps = input::open(trace)?;
     let mut index = EventIndex(0);
     while let Some(step) = steps

@@ -21,10 +21,14 @@
 //! blocks of the heap have rules, too ([`order`]). A deadlock is a cycle of lock requests, not any state in which
 //! nothing goes on: what waits for a join or a condition that can never be is not found.
 //!
-//! Known misses: pairs further apart than a window; of an object one pair; of many objects with the same two places
+//! Of an object not one pair of accesses is looked for, as in the paper, but one for each two places in the program: neighbouring
+//! variables are one object.
+//!
+//! Known misses: pairs further apart than a window; of many objects with the same two places all but
 //! [`PER_PLACES`]; orders that [`conditions`] forbids without need.
 
 mod conditions;
+mod cspm;
 mod objects;
 mod order;
 mod questions;
@@ -33,6 +37,7 @@ mod simplified;
 use deadheat_trace::{Event, EventIndex, Op, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use cspm::cspm;
 pub use order::LockWords;
 
 use self::questions::Questions;
@@ -145,8 +150,8 @@ pub fn generate(
 #[derive(Default)]
 struct Found {
     prediction: Prediction,
-    /// Objects that have a candidate.
-    objects: FxHashSet<u32>,
+    /// Objects and places that have a candidate.
+    objects: FxHashSet<(u32, Places)>,
     /// How many candidates two places have, and whether more were looked for.
     places: FxHashMap<Places, u32>,
     /// The places of deadlocks.

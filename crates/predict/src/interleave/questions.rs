@@ -97,7 +97,7 @@ impl Questions<'_> {
             let first = accesses.partition_point(|access| access.segment < range.start);
             let last = accesses.partition_point(|access| access.segment < range.end);
             let here = &accesses[first..last];
-            if !here.is_empty() && !found.objects.contains(&here[0].object) {
+            if !here.is_empty() {
                 self.ask_about(here, &mut asking, found);
             }
         }
@@ -110,8 +110,9 @@ impl Questions<'_> {
         let (mut compared, mut asked) = (0, 0);
         let mut is_candidate = false;
         let mut unknown = None;
+        let object = accesses[0].object;
         for (at, one) in groups.iter().enumerate() {
-            for other in groups[at + 1..]
+            'pairs: for other in groups[at + 1..]
                 .iter()
                 .filter(|other| one.key.can_race_with(&other.key))
             {
@@ -122,6 +123,7 @@ impl Questions<'_> {
                 let model = asking.model;
                 if compared > MOST_COMPARED
                     || many >= PER_PLACES
+                    || found.objects.contains(&(object, places))
                     || model.locks.exclude(&model.threads, first, second)
                 {
                     continue;
@@ -146,11 +148,11 @@ impl Questions<'_> {
                                 continue;
                             };
                             let next = self.accesses_of(one, other);
-                            found.add_race(self.proven(Goal::Race, next, &schedule, stage));
-                            found.objects.insert(one.object);
+                            let proven = self.proven(Goal::Race, next, &schedule, stage);
+                            found.prediction.races.push(proven);
+                            found.objects.insert((object, places));
                             *found.places.entry(places).or_default() += 1;
-                            found.prediction.statistics.candidates += 1;
-                            return;
+                            continue 'pairs;
                         }
                         Some(None) => {}
                         None => unknown = unknown.or(Some(pair)),
@@ -255,13 +257,7 @@ impl Questions<'_> {
     }
 
     /// Whether the checker accepts a schedule. That it does not would be a bug.
-    fn is_accepted(
-        &self,
-        window: &Window,
-        cut: &Cut,
-        schedule: &[u32],
-        found: &mut Found,
-    ) -> bool {
+    fn is_accepted(&self, window: &Window, cut: &Cut, schedule: &[u32], found: &mut Found) -> bool {
         match check::check(window, cut, schedule) {
             Ok(()) => true,
             Err(violation) => {
@@ -295,8 +291,8 @@ impl Questions<'_> {
             let is_free = a.op() == Op::Free || b.op() == Op::Free;
             is_free || a.conflicts_with(b)
         };
-        let pair = of(one)
-            .find_map(|(at, a)| of(other).find(|(_, b)| meets(&a, b)).map(|(b, _)| [at, b]));
+        let pair =
+            of(one).find_map(|(at, a)| of(other).find(|(_, b)| meets(&a, b)).map(|(b, _)| [at, b]));
         let pair = pair.unwrap_or([one.first, other.first]);
         pair.map(|at| EventIndex(at.into())).to_vec()
     }
@@ -322,13 +318,7 @@ impl Questions<'_> {
         }
     }
 
-    fn proven(
-        &self,
-        goal: Goal,
-        next: Vec<EventIndex>,
-        schedule: &[u32],
-        stage: Stage,
-    ) -> Proven {
+    fn proven(&self, goal: Goal, next: Vec<EventIndex>, schedule: &[u32], stage: Stage) -> Proven {
         let events = schedule.iter().map(|at| self.start + at);
         let events = events.filter(|at| self.simplified.is_event(*at));
         Proven {
@@ -338,12 +328,6 @@ impl Questions<'_> {
             schedule: events.map(|at| self.simplified.index(at)).collect(),
             stage,
         }
-    }
-}
-
-impl Found {
-    fn add_race(&mut self, proven: Proven) {
-        self.prediction.races.push(proven);
     }
 }
 

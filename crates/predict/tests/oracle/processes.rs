@@ -174,7 +174,9 @@ impl<'a> Program<'a> {
             if mine.clone().any(|other| within(*at, other)) {
                 return within(*at, section);
             }
-            let last = mine.filter(|other| other.upto < *at).max_by_key(|other| other.upto);
+            let last = mine
+                .filter(|other| other.upto < *at)
+                .max_by_key(|other| other.upto);
             last.is_some_and(|last| last.from == section.from)
         })?;
         Some(first.min(section.upto))
@@ -183,9 +185,7 @@ impl<'a> Program<'a> {
     /// Who leaves a barrier comes after all who came to its round, who comes to one after all of the round before.
     fn rounds(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
-        let is_of = |at: &usize| {
-            matches!(self.event(*at).op(), Op::BarrierEnter | Op::BarrierExit)
-        };
+        let is_of = |at: &usize| matches!(self.event(*at).op(), Op::BarrierEnter | Op::BarrierExit);
         let mut barriers: Vec<u64> = (0..self.steps.len())
             .filter(is_of)
             .map(|at| self.event(at).target())
@@ -354,10 +354,14 @@ impl<'a> Program<'a> {
             };
             let lock = self.event(at).target();
             // Who has it already gets it again.
-            self.holds(state, thread, lock).is_none().then(|| self.keepers(state, thread, lock, how))
+            self.holds(state, thread, lock)
+                .is_none()
+                .then(|| self.keepers(state, thread, lock, how))
         };
         let count = self.threads.len();
-        let kept: Vec<Vec<usize>> = (0..count).map(|thread| wants(thread).unwrap_or_default()).collect();
+        let kept: Vec<Vec<usize>> = (0..count)
+            .map(|thread| wants(thread).unwrap_or_default())
+            .collect();
         (0..count).any(|first| {
             let mut open = kept[first].clone();
             let mut seen: HashSet<usize> = open.iter().copied().collect();

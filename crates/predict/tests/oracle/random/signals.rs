@@ -21,13 +21,22 @@ pub enum Code {
 
 /// All kinds of code.
 pub const KINDS: [Code; 8] = [
-    Code::Access { variable: 0, writes: true },
+    Code::Access {
+        variable: 0,
+        writes: true,
+    },
     Code::Set { all: false },
     Code::Await,
-    Code::Access { variable: 0, writes: false },
+    Code::Access {
+        variable: 0,
+        writes: false,
+    },
     Code::SetThenNotify,
     Code::Section { variable: 1 },
-    Code::Access { variable: 1, writes: true },
+    Code::Access {
+        variable: 1,
+        writes: true,
+    },
     Code::Set { all: true },
 ];
 
@@ -51,7 +60,12 @@ fn steps_of(code: Code) -> Vec<(Op, u64)> {
         Code::Set { all } => {
             let notify = if all { Op::NotifyAll } else { Op::Notify };
             let inside = [(Op::Write, FLAG), (notify, CONDITION)];
-            vec![(Op::Acquire, LOCK), inside[0], inside[1], (Op::Release, LOCK)]
+            vec![
+                (Op::Acquire, LOCK),
+                inside[0],
+                inside[1],
+                (Op::Release, LOCK),
+            ]
         }
         Code::SetThenNotify => {
             let section = [(Op::Acquire, LOCK), (Op::Write, FLAG), (Op::Release, LOCK)];
@@ -59,7 +73,10 @@ fn steps_of(code: Code) -> Vec<(Op, u64)> {
         }
         // What follows the read depends on it.
         Code::Await => vec![(Op::Acquire, LOCK), (Op::Read, FLAG), (Op::Release, LOCK)],
-        Code::Access { variable: number, writes } => {
+        Code::Access {
+            variable: number,
+            writes,
+        } => {
             vec![(if writes { Op::Write } else { Op::Read }, variable(number))]
         }
         Code::Section { variable: number } => {

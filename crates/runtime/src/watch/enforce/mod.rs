@@ -187,7 +187,10 @@ fn wait_for_turn(deed: &Deed) -> Option<usize> {
             }
             continue;
         }
-        over(row, &Verdict::Diverged(row.id(thread), part.done.into(), *deed));
+        over(
+            row,
+            &Verdict::Diverged(row.id(thread), part.done.into(), *deed),
+        );
         return None;
     }
 }
@@ -406,7 +409,8 @@ pub fn before_end() {
     };
     let next = |part: &mut Part| {
         let thread = part.index()?;
-        row.event(thread, part.done).map(|_| (row.id(thread), part.done))
+        row.event(thread, part.done)
+            .map(|_| (row.id(thread), part.done))
     };
     if let Some((thread, done)) = my_part().and_then(next) {
         return over(row, &Verdict::Ended(thread, done.into()));

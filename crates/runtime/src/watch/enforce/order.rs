@@ -101,7 +101,8 @@ impl Row {
         // SAFETY: there are `length` places.
         let event = u64::from(unsafe { *self.events.add(place) });
         let mut threads = self.plan.threads.iter();
-        let thread = threads.find(|thread| (thread.first..thread.first + thread.count).contains(&event));
+        let thread =
+            threads.find(|thread| (thread.first..thread.first + thread.count).contains(&event));
         thread.map_or((0, 0), |thread| (thread.id, event - thread.first))
     }
 
@@ -118,7 +119,9 @@ impl Row {
     /// Whether an event is an attempt in vain.
     pub fn is_refused(&self, event: usize) -> bool {
         let op = self.op(event);
-        [Op::Refused, Op::ReadRefused, Op::TakeRefused].iter().any(|refused| *refused as u8 == op)
+        [Op::Refused, Op::ReadRefused, Op::TakeRefused]
+            .iter()
+            .any(|refused| *refused as u8 == op)
     }
 
     /// Whether a wait at a condition begins with an event.
@@ -178,7 +181,8 @@ impl Row {
     pub fn bind(&self, event: usize, deed: &Deed) {
         let region = self.plan.events[event].region;
         if region >= Region::FIRST_BLOCK {
-            self.object(region).store(deed.addr as u64, Ordering::Relaxed);
+            self.object(region)
+                .store(deed.addr as u64, Ordering::Relaxed);
         }
     }
 }
