@@ -220,28 +220,16 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
         return Ok(());
     }
     let coarse = Coarse::of(trace)?;
-    let of_finding = |finding: &Finding| {
-        let indexes = finding.accesses.iter().filter_map(|access| access.index);
-        indexes.map(EventIndex).collect::<Vec<EventIndex>>()
-    };
-    let of_findings: Vec<Vec<EventIndex>> = analysis.findings.iter().map(of_finding).collect();
-    let wanted = candidates.iter().flat_map(|candidate| &candidate.next);
-    let places = places(trace, wanted.chain(of_findings.iter().flatten()))?;
-    let key = |next: &[EventIndex]| {
-        let mut key: Vec<Pc> = next.iter().map(|index| places[index]).collect();
-        key.sort_unstable();
-        key
-    };
-    let mut known: HashMap<Vec<Pc>, usize> = HashMap::new();
-    for (number, next) in of_findings.iter().enumerate() {
-        known.insert(key(next), number);
-    }
+    let places = places(trace, candidates.iter().flat_map(|candidate| &candidate.next))?;
     let mut progress = Counted::new("enforcing schedules", candidates.len() as u64);
     for candidate in &candidates {
         progress.advance();
-        let number = known.get(&key(&candidate.next)).copied();
-        let is_settled = |number: usize| analysis.findings[number].rung == Rung::Confirmed;
-        if number.is_some_and(is_settled) {
+        let mut key: Vec<Pc> = candidate.next.iter().map(|index| places[index]).collect();
+        key.sort_unstable();
+        let id = analysis.names.get(&key);
+        let mut findings = analysis.findings.iter();
+        let number = findings.position(|finding| Some(&finding.id) == id);
+        if number.is_some_and(|number| is_confirmed(analysis, number)) {
             continue;
         }
         let (races, why) = match coarse.enforce(candidate)? {
