@@ -1,17 +1,20 @@
 //! Runs a recorded program again, as it was when it was recorded: the same program, arguments, variables,
-//! folder and standard input, and addresses that are the same.
+//! folder and standard input, what its threads got from the system, and addresses that are the same.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+use deadheat_trace::file::TraceFile;
+use deadheat_wire::inputs::INPUTS;
 
 use crate::error::{Error, Result};
 use crate::launch::{self, Launch};
 use crate::program::Program;
 use crate::stdin::{self, Kind, Source};
-use crate::store::invocation::{Invocation, identity};
+use crate::store::invocation::{Invocation, beside, identity};
 
 /// A recorded program that can be run again.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub struct Again {
     pub invocation: Invocation,
     /// Where the copy of its standard input is, if there is one.
     stdin: PathBuf,
+    /// What its threads got from the system, for the runtime.
+    inputs: PathBuf,
 }
 
 /// Everything that it takes to run the program of this trace again.
@@ -54,16 +59,36 @@ pub fn of(trace: &Path) -> Result<Again> {
         let stdin = stdin.display();
         return Err(cannot(format!("its standard input, {stdin}, is gone")).help("record it again"));
     }
+    let inputs = beside(trace, "inputs");
+    if !inputs.is_file() {
+        write_inputs(&inputs)?;
+    }
     Ok(Again {
         program,
         invocation,
         stdin,
+        inputs,
     })
+}
+
+/// Writes what the threads of a trace got from the system beside it.
+fn write_inputs(to: &Path) -> Result<()> {
+    let trace = TraceFile::open(to.with_extension(""));
+    let trace = trace.map_err(|error| Error::usage(error.to_string()))?;
+    let folder = to.parent().unwrap_or(Path::new("."));
+    // In one piece: others may do the same at the same time.
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(&trace.inputs().to_bytes())?;
+        Ok(file.persist(to)?)
+    });
+    let refused = |error| Error::not_started(format!("cannot write {}: {error}", to.display()));
+    written.map(drop).map_err(refused)
 }
 
 impl Again {
     /// The run, with these variables of the runtime's: at least `launch::OPTIONS`.
-    pub fn launch(&self, variables: Vec<(OsString, OsString)>) -> Launch<'_> {
+    pub fn launch(&self, mut variables: Vec<(OsString, OsString)>) -> Launch<'_> {
+        variables.push((INPUTS.into(), self.inputs.clone().into()));
         Launch {
             program: &self.program,
             command: &self.invocation.command,

@@ -32,10 +32,7 @@ impl Exit {
             "the program could not be built, started or recorded",
         ),
         (Exit::Diverged, "a replay diverged"),
-        (
-            Exit::Inconclusive,
-            "inconclusive: a budget ran out",
-        ),
+        (Exit::Inconclusive, "inconclusive: a budget ran out"),
         (
             Exit::Findings,
             "findings: races, deadlocks, or a trace that fails verification",

@@ -82,7 +82,7 @@ impl Place {
             }
             std::fs::remove_file(path).map_err(refused)?;
         }
-        for what in ["live", "invocation", "stdin"] {
+        for what in ["live", "invocation", "stdin", "inputs"] {
             let _ = std::fs::remove_file(beside(path, what));
         }
         let path = std::path::absolute(path).map_err(refused)?;

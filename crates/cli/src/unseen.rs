@@ -26,13 +26,16 @@ impl Unseen {
     /// Whether an event is an access by code without hooks.
     #[inline]
     pub fn is_unseen(&mut self, event: &Event) -> bool {
-        if !matches!(event.op(), Op::Read | Op::Write | Op::Free) {
-            return false;
+        matches!(event.op(), Op::Read | Op::Write | Op::Free) && self.is_without_hooks(event.pc())
+    }
+
+    /// Whether a place is in code without hooks.
+    #[inline]
+    pub fn is_without_hooks(&mut self, pc: Pc) -> bool {
+        match self.known.get(&pc) {
+            Some(known) => *known,
+            None => self.look_up(pc),
         }
-        if let Some(known) = self.known.get(&event.pc()) {
-            return *known;
-        }
-        self.look_up(event.pc())
     }
 
     #[cold]

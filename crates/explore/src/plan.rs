@@ -17,6 +17,17 @@ use deadheat_wire::plan::{
 
 use crate::regions::Regions;
 
+/// Where a step of a trace comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It was recorded in the program's own code.
+    Own,
+    /// It was recorded in code without hooks.
+    Foreign,
+    /// A reader has added it to what was recorded.
+    MadeUp,
+}
+
 /// What to enforce: everything before `start` as it was recorded, then so many events of which thread, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -114,14 +125,16 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The next step of the trace. `made_up`: a reader has added it to what was recorded.
-    pub fn step(&mut self, step: &Step, made_up: bool, tables: &Tables) {
+    /// The next step of the trace.
+    pub fn step(&mut self, step: &Step, origin: Origin, tables: &Tables) {
+        let made_up = origin == Origin::MadeUp;
         let index = EventIndex(self.index);
         self.index += 1;
         let id = step.event.thread();
-        let planned = self.event(step, tables);
+        let mut planned = self.event(step, tables);
+        planned.soft = u8::from(origin == Origin::Foreign);
         if let Some(goal) = self.request.goal.next.iter().position(|next| *next == index) {
-            self.goals[goal] = Some((id, as_goal(planned)));
+            self.goals[goal] = Some((id, as_goal(planned, made_up)));
         }
         if index < self.request.start {
             extend(&mut self.beginning, id, 1);
@@ -172,7 +185,7 @@ impl<'a> Planner<'a> {
         };
         PlanEvent {
             op: op as u8,
-            reserved: 0,
+            soft: 0,
             size,
             region: region.0,
             target,
@@ -262,9 +275,13 @@ impl Collected {
             events: Vec::new(),
             goals: Vec::new(),
         };
-        let number = |id: &ThreadId| needed.keys().position(|known| known == id).unwrap_or(0) as u32;
+        let number =
+            |id: &ThreadId| needed.keys().position(|known| known == id).unwrap_or(0) as u32;
         for (id, count) in &needed {
-            let events = self.threads.get(id).map_or(&[][..], |thread| &thread.events);
+            let events = self
+                .threads
+                .get(id)
+                .map_or(&[][..], |thread| &thread.events);
             plan.threads.push(PlanThread {
                 id: id.0,
                 reserved: 0,
@@ -366,7 +383,7 @@ impl Plan {
 }
 
 fn put_event(bytes: &mut Vec<u8>, event: &PlanEvent) {
-    bytes.extend_from_slice(&[event.op, event.reserved]);
+    bytes.extend_from_slice(&[event.op, event.soft]);
     bytes.extend_from_slice(&event.size.to_le_bytes());
     bytes.extend_from_slice(&event.region.to_le_bytes());
     bytes.extend_from_slice(&event.target.to_le_bytes());
@@ -388,9 +405,11 @@ fn is_counted(op: Op) -> bool {
     )
 }
 
-/// A request, as what it asks for: that is what the runtime announces.
-fn as_goal(mut event: PlanEvent) -> PlanEvent {
-    if event.op == Op::Request as u8 {
+/// What the runtime announces for a goal: a request is what it asks for, and a lock that is made of atomics the change of its word.
+fn as_goal(mut event: PlanEvent, made_up: bool) -> PlanEvent {
+    if made_up {
+        event.op = Op::AtomicRmw as u8;
+    } else if event.op == Op::Request as u8 {
         event.op = Op::Acquire as u8;
     } else if event.op == Op::ReadRequest as u8 {
         event.op = Op::ReadAcquire as u8;
@@ -431,7 +450,7 @@ T1|w(y)|10
         let trace = text::parse(text).unwrap();
         let mut planner = Planner::new(request);
         for step in &trace.steps {
-            planner.step(step, false, &trace.tables);
+            planner.step(step, Origin::Own, &trace.tables);
         }
         let collected = planner.finish()?;
         collected.plan(&collected.schedule, true)
@@ -470,7 +489,10 @@ T1|w(y)|10
         assert_eq!(plan.goals.len(), 2);
         assert_eq!(plan.expected(ThreadId(1), 0), Some((Op::Begin, 0)));
         assert_eq!(plan.expected(ThreadId(1), 4), Some((Op::Write, 0)));
-        assert_eq!(plan.expected(ThreadId(1), 1).map(|(op, _)| op), Some(Op::Acquire));
+        assert_eq!(
+            plan.expected(ThreadId(1), 1).map(|(op, _)| op),
+            Some(Op::Acquire)
+        );
     }
 
     #[test]
@@ -478,7 +500,10 @@ T1|w(y)|10
         // Two events of the first thread behind the beginning: of these one is a request.
         let plan = plan(LISTING, &request(2, &[(0, 2)], &[4, 6])).unwrap();
         assert_eq!(segments(&plan), [(0, 3)]);
-        let all = plan.events.iter().all(|event| event.op != Op::Request as u8);
+        let all = plan
+            .events
+            .iter()
+            .all(|event| event.op != Op::Request as u8);
         assert!(all && plan.threads[0].count == 3);
         // A thread that has done nothing yet has its goal all the same.
         assert_eq!((plan.threads[1].id, plan.threads[1].count), (1, 0));
@@ -490,7 +515,11 @@ T1|w(y)|10
         let request = request(0, &[(0, 4)], &[4, 6]);
         let mut planner = Planner::new(&request);
         for step in &trace.steps {
-            planner.step(step, step.event.op() == Op::Acquire, &trace.tables);
+            let origin = match step.event.op() {
+                Op::Acquire => Origin::MadeUp,
+                _ => Origin::Own,
+            };
+            planner.step(step, origin, &trace.tables);
         }
         let collected = planner.finish().unwrap();
         let plan = collected.plan(&collected.schedule, true).unwrap();
@@ -500,7 +529,14 @@ T1|w(y)|10
     #[test]
     fn a_schedule_of_another_trace_is_refused() {
         let missing = plan(LISTING, &request(0, &[(1, 6)], &[1, 10]));
-        assert!(matches!(missing, Err(PlanError::Missing { needed: 6, there: 5, .. })));
+        assert!(matches!(
+            missing,
+            Err(PlanError::Missing {
+                needed: 6,
+                there: 5,
+                ..
+            })
+        ));
         let none = plan(LISTING, &request(0, &[(0, 1)], &[1, 11]));
         assert_eq!(none, Err(PlanError::NoGoal(EventIndex(11))));
     }

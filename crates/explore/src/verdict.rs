@@ -158,14 +158,33 @@ mod tests {
         let object = 0xff;
         assert_eq!(
             with("blocked 3 17 ff"),
-            Ok(Verdict::Blocked { thread, done: 17, object })
+            Ok(Verdict::Blocked {
+                thread,
+                done: 17,
+                object
+            })
         );
-        let came = Deed { op: Op::Write, address: 0x10, size: 4, place: 0x20 };
+        let came = Deed {
+            op: Op::Write,
+            address: 0x10,
+            size: 4,
+            place: 0x20,
+        };
         assert_eq!(
             with("diverged 3 1\n came 2 10 4 20"),
-            Ok(Verdict::Diverged { thread, done: 1, came })
+            Ok(Verdict::Diverged {
+                thread,
+                done: 1,
+                came
+            })
         );
-        for nonsense in ["", "reached\n at 0", "diverged 3 1", "blocked 3 17 g", "won 1 2"] {
+        for nonsense in [
+            "",
+            "reached\n at 0",
+            "diverged 3 1",
+            "blocked 3 17 g",
+            "won 1 2",
+        ] {
             assert!(with(nonsense).is_err(), "{nonsense}");
         }
         assert!(Verdict::parse("deadheat-verdict 2 7\nended 3 17\n").is_err());

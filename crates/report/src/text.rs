@@ -76,11 +76,7 @@ pub fn finding(finding: &Finding) -> String {
         let _ = writeln!(out, "  {BOLD}witness:{BOLD:#} {}", printable(witness));
     }
     if let Some(why) = &finding.not_enforced {
-        let _ = writeln!(
-            out,
-            "  {BOLD}not enforced:{BOLD:#} {}",
-            printable(why)
-        );
+        let _ = writeln!(out, "  {BOLD}not enforced:{BOLD:#} {}", printable(why));
     }
     if let Some(replay) = &finding.replay {
         let _ = writeln!(out, "  {BOLD}replay:{BOLD:#} {}", printable(replay));

@@ -14,6 +14,7 @@
 #![allow(clippy::missing_safety_doc)] // The exported functions' contracts are the C library's.
 
 mod hooks;
+mod inputs;
 mod intercept;
 mod local;
 mod memory;

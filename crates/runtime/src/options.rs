@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use deadheat_wire::{plan, watch};
+use deadheat_wire::{inputs, plan, watch};
 
 use crate::{memory, message, sys};
 
@@ -122,13 +122,15 @@ pub fn read() -> Option<&'static [u8]> {
     if HELP.get() == 1 {
         help();
     }
-    if let Some(path) = variables().find_map(|variable| value(variable, plan::PLAN)) {
-        PLAN_LEN.store(path.len(), Ordering::Relaxed);
-        PLAN.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
-    }
-    if let Some(path) = variables().find_map(|variable| value(variable, watch::SELECT)) {
-        SELECT_LEN.store(path.len(), Ordering::Relaxed);
-        SELECT.store(path.as_ptr().cast_mut(), Ordering::Relaxed);
+    let files = [
+        (&SELECT, watch::SELECT),
+        (&PLAN, plan::PLAN),
+        (&INPUTS, inputs::INPUTS),
+    ];
+    for (file, name) in files {
+        if let Some(path) = variables().find_map(|variable| value(variable, name)) {
+            file.set(path);
+        }
     }
     let name = if MODE.get() == WATCH {
         watch::REPORT
@@ -145,26 +147,41 @@ fn value<'a>(variable: &'a [u8], name: &str) -> Option<&'a [u8]> {
     variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")
 }
 
-static SELECT: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
-static SELECT_LEN: AtomicUsize = AtomicUsize::new(0);
-
-/// The file of selected places, with a closing zero.
-pub fn select() -> Option<&'static [u8]> {
-    let start = SELECT.load(Ordering::Relaxed);
-    let len = SELECT_LEN.load(Ordering::Relaxed);
-    // SAFETY: a variable in the environment's copy, which stays; a zero byte follows it there.
-    (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len + 1) })
+/// A file that a variable names.
+pub struct Named {
+    start: AtomicPtr<u8>,
+    len: AtomicUsize,
 }
 
-static PLAN: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
-static PLAN_LEN: AtomicUsize = AtomicUsize::new(0);
+/// The file of selected places.
+pub static SELECT: Named = Named::none();
+/// The schedule to enforce.
+pub static PLAN: Named = Named::none();
+/// What threads got from the system in an earlier run.
+pub static INPUTS: Named = Named::none();
 
-/// The file of the schedule to enforce.
-pub fn plan() -> Option<&'static [u8]> {
-    let start = PLAN.load(Ordering::Relaxed);
-    let len = PLAN_LEN.load(Ordering::Relaxed);
-    // SAFETY: a variable in the environment's copy, which stays.
-    (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len) })
+impl Named {
+    const fn none() -> Self {
+        Named {
+            start: AtomicPtr::new(core::ptr::null_mut()),
+            len: AtomicUsize::new(0),
+        }
+    }
+
+    /// `path` is a variable's value in the environment's copy.
+    fn set(&self, path: &'static [u8]) {
+        self.len.store(path.len(), Ordering::Relaxed);
+        self.start
+            .store(path.as_ptr().cast_mut(), Ordering::Relaxed);
+    }
+
+    /// Its path, with a closing zero.
+    pub fn path(&self) -> Option<&'static [u8]> {
+        let start = self.start.load(Ordering::Relaxed);
+        let len = self.len.load(Ordering::Relaxed);
+        // SAFETY: a variable in the environment's copy, which stays; a zero byte follows it there.
+        (len > 0).then(|| unsafe { core::slice::from_raw_parts(start, len + 1) })
+    }
 }
 
 fn apply(list: &[u8]) {

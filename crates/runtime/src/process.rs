@@ -4,7 +4,10 @@ use core::arch::asm;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use deadheat_wire::inputs::kind;
+
 use crate::hooks::trampoline;
+use crate::inputs::pids;
 use crate::intercept::real;
 use crate::local::{Inside, local};
 use crate::record::{self, Mode, event, facts, mode};
@@ -50,7 +53,10 @@ unsafe extern "C" fn fork() -> c_int {
         record::restart_in_child();
     }
     drop(inside);
-    process
+    match process {
+        1.. => pids::tell(kind::FORKED, process),
+        _ => process,
+    }
 }
 
 unsafe extern "C" fn exit_now(code: c_int) -> usize {

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use deadheat_wire::{Op, meta};
 
+use crate::inputs::Inputs;
 use crate::local::{Frame, Inside, Local, NO_FILTER, local};
 use crate::record::{self, Mode, Stream, event, facts};
 use crate::serial::{self, Task};
@@ -37,6 +38,8 @@ pub struct Thread {
     claims: AtomicU32,
     /// Its place in the scheduler (serial recording).
     pub task: Task,
+    /// How far it is with what it gets from the system.
+    pub inputs: Inputs,
     /// What it is watched with; null while nothing was watched.
     pub watcher: *mut Watcher,
     /// Its part in a schedule that is enforced while it is watched.
@@ -112,6 +115,10 @@ pub fn register_as(planned: Option<u32>) -> *mut Thread {
         (*thread).tid.store(0, Ordering::Relaxed);
         (*thread).claims.store(3, Ordering::Relaxed);
         (*thread).task = Task::new((*thread).task.context.recycled());
+        (*thread).inputs = match (*local()).thread.as_mut() {
+            Some(creator) => creator.inputs.of_child(),
+            None => Inputs::of_first(),
+        };
         LOCK.lock();
         (*thread).next = KNOWN.load(Ordering::Relaxed);
         KNOWN.store(thread, Ordering::Release);

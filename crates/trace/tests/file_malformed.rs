@@ -112,9 +112,14 @@ fn words_that_make_no_sense() {
     }
     for values in [true, false] {
         let mut cases = cases.clone();
+        if !values {
+            let input = vec![range(ext::INPUT, 1), 2];
+            cases.push(("an input where there are no values", input));
+        }
         if values {
             let access = |code| word::access(word::READ1 + code, word::PC_BIAS, 8);
             cases.push(("a read without its value", vec![access(0)]));
+            cases.push(("an input without its value", vec![range(ext::INPUT, 1)]));
             cases.push(("a pair among values", vec![half, 1]));
             cases.push(("a repetition among values", vec![word::repeat(2, 1)]));
             cases.push((

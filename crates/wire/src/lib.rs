@@ -21,6 +21,7 @@
 
 mod block;
 mod checksum;
+pub mod inputs;
 mod live;
 pub mod meta;
 mod op;
@@ -34,8 +35,8 @@ pub use live::{LIVE_BUFFER, LIVE_MAGIC, LiveHeader, SLOT_BYTES};
 pub use op::{Op, Order, TRIED};
 
 /// The format's version: a reader refuses a file with a larger one. The second one has the operations
-/// of attempts that were refused.
-pub const VERSION: u32 = 2;
+/// of attempts that were refused, the third one what threads got from the system.
+pub const VERSION: u32 = 3;
 
 /// The first eight bytes of every recording.
 pub const FILE_MAGIC: [u8; 8] = *b"DEADHEAT";

@@ -135,8 +135,8 @@ impl Region {
 pub struct PlanEvent {
     /// An `Op`.
     pub op: u8,
-    /// Not used.
-    pub reserved: u8,
+    /// 1 if code without hooks did it: it may be missing, or something else may come instead, since what such code depends on is not seen.
+    pub soft: u8,
     /// How many bytes it accesses.
     pub size: u16,
     /// A [`Region`].

@@ -89,6 +89,9 @@ pub mod ext {
     pub const LOST: u64 = 4;
     /// The full pairs before it once more: see [`repeat`](super::repeat).
     pub const REPEAT: u64 = 5;
+    /// What a thread got from the system: a kind ([`inputs::kind`](crate::inputs::kind)); then the value. In
+    /// blocks with values only.
+    pub const INPUT: u64 = 6;
     /// A range's contents follow, in words, the last one padded with zeros.
     pub const VALUES: u64 = 1 << 8;
 }
@@ -286,6 +289,7 @@ pub const fn record_len(first: u64, second: u64, values: bool) -> Option<usize> 
                 }
                 ext::SWITCH | ext::LOST => Some(1),
                 ext::REPEAT if !values => Some(1),
+                ext::INPUT if values => Some(2),
                 _ => None,
             }
         }

@@ -92,7 +92,11 @@ impl Args {
         if self.times > 1 {
             say(format_args!("{stands} {reached} of {} times", self.times));
         } else if reached == 1 {
-            say(format_args!("{}: {}", styled(BAD, stands), case.witness.signature));
+            say(format_args!(
+                "{}: {}",
+                styled(BAD, stands),
+                case.witness.signature
+            ));
         }
         match why {
             None => Ok(Exit::Findings),

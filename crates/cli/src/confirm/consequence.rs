@@ -4,8 +4,8 @@
 use deadheat_explore::After;
 use deadheat_report::{Consequence, Ending, Finding, Kind, Names, own_place};
 
-use super::fine::{Enforced, Output};
 use super::Case;
+use super::fine::{Enforced, Output};
 use crate::error::Result;
 use crate::store::info::Ended;
 
@@ -46,16 +46,18 @@ pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Cons
 
 /// How a run ended.
 fn ending(run: &Enforced, names: &Names) -> Ending {
-    let place = run.last.map(|(_, place)| own_place(&names.frames_at(place)));
+    let place = run
+        .last
+        .map(|(_, place)| own_place(&names.frames_at(place)));
     let told = match (run.hung, run.deadlocked, run.ended) {
         (_, true, _) => "ends in a deadlock".to_owned(),
         (true, _, _) => "does not end".to_owned(),
         (_, _, Ended::Exit(0)) => "exits with 0".to_owned(),
         (_, _, Ended::Exit(code)) => format!("exits with {code}"),
         (_, _, Ended::Signal(signal)) => {
-            let at = place.as_ref().map_or_else(String::new, |place| {
-                format!(" in {}", place.told())
-            });
+            let at = place
+                .as_ref()
+                .map_or_else(String::new, |place| format!(" in {}", place.told()));
             format!("crashes with {}{at}", signal_name(signal))
         }
     };

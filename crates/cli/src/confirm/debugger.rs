@@ -39,10 +39,7 @@ pub fn run(case: &Case, first: u32) -> Result<Exit> {
         return Err(diverged(case, &enforced));
     };
     let process = running.id();
-    let threads: Vec<String> = goals
-        .iter()
-        .map(|(thread, _)| thread.to_string())
-        .collect();
+    let threads: Vec<String> = goals.iter().map(|(thread, _)| thread.to_string()).collect();
     say(format_args!(
         "process {process}: {} stand where the witness left them; `continue` lets the program go on, leaving gdb ends it",
         threads.join(" and ")
@@ -57,7 +54,9 @@ pub fn run(case: &Case, first: u32) -> Result<Exit> {
     let _ = running.finish();
     match status {
         Ok(_) => Ok(Exit::Findings),
-        Err(error) => Err(Error::not_started(format!("gdb cannot be started: {error}"))),
+        Err(error) => Err(Error::not_started(format!(
+            "gdb cannot be started: {error}"
+        ))),
     }
 }
 

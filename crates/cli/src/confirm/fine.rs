@@ -153,7 +153,8 @@ pub fn read_verdict(path: &Path) -> Result<Option<Verdict>> {
     let Ok(text) = std::fs::read_to_string(path) else {
         return Ok(None);
     };
-    let unknown = |error| Error::not_started(format!("how the schedule ended is not known: {error}"));
+    let unknown =
+        |error| Error::not_started(format!("how the schedule ended is not known: {error}"));
     Verdict::parse(&text).map(Some).map_err(unknown)
 }
 

@@ -98,9 +98,9 @@ impl Case {
             Some(Verdict::Got { thread, .. }) => {
                 format!("{thread} got the lock that it should have waited for")
             }
-            Some(Verdict::Passed { thread, done }) => format!(
-                "{thread} took no step for a long time (step {done} of the thread)"
-            ),
+            Some(Verdict::Passed { thread, done }) => {
+                format!("{thread} took no step for a long time (step {done} of the thread)")
+            }
         }
     }
 }

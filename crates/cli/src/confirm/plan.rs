@@ -1,13 +1,14 @@
 //! From a witness to the file that the runtime follows.
 
-use deadheat_explore::{Collected, Goal, GoalKind, Planner, Request};
+use deadheat_explore::{Collected, Goal, GoalKind, Origin, Planner, Request};
 use deadheat_report::Kind;
 use deadheat_trace::file::TraceFile;
-use deadheat_trace::{EventIndex, Mode, Steps, Tables, ThreadId};
+use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Steps, Tables, ThreadId};
 
 use crate::error::{Error, Result};
 use crate::input;
 use crate::progress::Watched;
+use crate::unseen::Unseen;
 use crate::witness::{Digest, Witness};
 
 /// What plans of a witness are made of, and its trace's tables. The trace is read once as the analysis saw it, and beside that as it was
@@ -43,6 +44,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             "{shown} is no serial recording: its schedule is not exact"
         )));
     }
+    let mut unseen = Unseen::of(steps.tables());
     let mut planner = Planner::new(&request);
     let mut digest = Digest::new();
     let mut events = 0;
@@ -56,7 +58,12 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
                 && raw.event.thread() == event.thread()
                 && raw.event.pc() == event.pc()
         });
-        planner.step(&step, !is_recorded, steps.tables());
+        let origin = match is_recorded {
+            false => Origin::MadeUp,
+            true if is_soft(event) && unseen.is_without_hooks(event.pc()) => Origin::Foreign,
+            true => Origin::Own,
+        };
+        planner.step(&step, origin, steps.tables());
         digest.add(event);
         events += 1;
         if is_recorded {
@@ -74,6 +81,11 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
         .finish()
         .map_err(|error| Error::usage(format!("the witness of {}: {error}", witness.finding)))?;
     Ok((collected, steps.tables().clone()))
+}
+
+/// Whether code without hooks may have done it.
+fn is_soft(event: &Event) -> bool {
+    matches!(event.op(), Op::Read | Op::Write | Op::Alloc | Op::Free) && event.pc() != Pc::UNKNOWN
 }
 
 fn next_of(raw: &mut deadheat_trace::file::Reader<'_>) -> Option<deadheat_trace::Step> {

@@ -6,6 +6,7 @@
 //! .deadheat/recordings/000001/trace.dht.77          that of another process that the program started
 //! .deadheat/recordings/000001/trace.dht.invocation  how the program was started
 //! .deadheat/recordings/000001/trace.dht.stdin       its standard input
+//! .deadheat/recordings/000001/trace.dht.inputs      what its threads got from the system, once it was run again
 //! .deadheat/recordings/000001/info.json             how it came about
 //! ```
 //!

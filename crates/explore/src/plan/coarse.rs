@@ -92,7 +92,7 @@ impl<'a> CoarsePlanner<'a> {
         self.index += 1;
         let (thread, op) = (step.event.thread(), step.event.op());
         if let Some(goal) = self.request.deadlock.iter().position(|next| *next == index) {
-            self.goals[goal] = Some((thread, as_goal(self.event(step, tables))));
+            self.goals[goal] = Some((thread, as_goal(self.event(step, tables), false)));
         }
         let place = self.scheduled.get(&index).copied();
         let is_before = index < self.request.start;
@@ -118,7 +118,7 @@ impl<'a> CoarsePlanner<'a> {
         };
         PlanEvent {
             op: event.op() as u8,
-            reserved: 0,
+            soft: 0,
             size: 0,
             region: region.0,
             target,

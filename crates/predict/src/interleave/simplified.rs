@@ -204,11 +204,9 @@ impl Simplifier {
                     self.access(at, event, life, start, end);
                 }
             }
-            _ if is_access(op) => {
-                if is_judged(event) {
-                    let life = self.blocks.life(start);
-                    self.access(at, event, life, start, start + event.size());
-                }
+            _ if is_access(op) && is_judged(event) => {
+                let life = self.blocks.life(start);
+                self.access(at, event, life, start, start + event.size());
             }
             _ if is_synchronisation(op) => {
                 *self.segment(event) = Segment::default();

@@ -59,7 +59,7 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
         return unsafe { real::pthread_barrier_wait(barrier) };
     }
     if mode() == Mode::Serial {
-        serial::point();
+        serial::point_before(Op::BarrierEnter, barrier, 0, pc);
         Sync::new(Op::BarrierEnter, barrier, pc).record();
         // SAFETY: an initialised barrier of the program is larger than this.
         let count = unsafe { ((barrier + BARRIER_COUNT) as *const u32).read_volatile() };

@@ -147,7 +147,7 @@ pub fn notice_cancelled_wait(pc: usize) {
 }
 
 fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_int {
-    serial::point();
+    serial::point_before(Op::Release, lock, 0, pc);
     // SAFETY: the program holds the lock, as for the real function.
     let result = unsafe { real::pthread_mutex_unlock(lock) };
     if result != 0 {
@@ -247,7 +247,7 @@ fn notify(
         return real();
     }
     if mode() == Mode::Serial {
-        serial::point();
+        serial::point_before(op, condition, 0, pc);
         Sync::new(op, condition, pc).record();
         serial::wake(condition, count);
         return 0;

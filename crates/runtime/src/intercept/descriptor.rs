@@ -10,9 +10,11 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_wire::Op;
+use deadheat_wire::inputs::kind;
 
 use super::real;
 use crate::hooks::{caller, trampoline};
+use crate::inputs::pids;
 use crate::record::event::{self, Sync};
 use crate::record::{Mode, handler, mode};
 use crate::{serial, sys, threads};
@@ -117,6 +119,7 @@ fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
 
 /// A call that takes in data; `written` are the bytes it may fill.
 fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+    serial::gate(Op::Receive, 0, 0, pc);
     let result = on_descriptor(fd, libc::POLLIN, real);
     if result >= 0 {
         event::sync(Op::Receive, channel(fd), pc);
@@ -296,20 +299,46 @@ unsafe extern "C" fn epoll_pwait(
     result
 }
 
+/// The number of a process that has ended, as the program is told; others are no processes.
+fn ended(process: c_int) -> c_int {
+    match process {
+        1.. => pids::tell(kind::ENDED, process),
+        _ => process,
+    }
+}
+
 unsafe extern "C" fn wait(status: usize) -> c_int {
-    blocking(|| unsafe { real::wait(status) })
+    ended(blocking(|| unsafe { real::wait(status) }))
 }
 
 unsafe extern "C" fn waitpid(process: c_int, status: usize, options: c_int) -> c_int {
-    blocking(|| unsafe { real::waitpid(process, status, options) })
+    let process = pids::meant(process);
+    ended(blocking(|| unsafe {
+        real::waitpid(process, status, options)
+    }))
 }
 
 unsafe extern "C" fn wait4(process: c_int, status: usize, options: c_int, usage: usize) -> c_int {
-    blocking(|| unsafe { real::wait4(process, status, options, usage) })
+    let process = pids::meant(process);
+    ended(blocking(|| unsafe {
+        real::wait4(process, status, options, usage)
+    }))
 }
 
 unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int {
-    blocking(|| unsafe { real::waitid(kind, id, info, options) })
+    const P_PID: c_int = libc::P_PID as c_int;
+    /// Where a `siginfo_t` has the process.
+    const SI_PID: usize = 16;
+    let id = match kind {
+        P_PID => pids::meant(id as c_int) as u32,
+        _ => id,
+    };
+    let result = blocking(|| unsafe { real::waitid(kind, id, info, options) });
+    if result == 0 && info != 0 {
+        let process = (info + SI_PID) as *mut c_int;
+        unsafe { process.write(ended(process.read())) };
+    }
+    result
 }
 
 unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {

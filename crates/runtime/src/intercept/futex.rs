@@ -3,9 +3,11 @@
 use core::ffi::c_long;
 
 use deadheat_wire::Op;
+use deadheat_wire::inputs::kind;
 
-use super::random;
+use super::{identity, random};
 use crate::hooks::{caller, trampoline};
+use crate::inputs::pids;
 use crate::record::event::Sync;
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit, Waited};
@@ -33,16 +35,21 @@ unsafe extern "C" fn syscall(
     f: usize,
 ) -> c_long {
     let pc = caller();
-    let args = [a, b, c, d, e, f];
+    let mut args = [a, b, c, d, e, f];
     if number == libc::SYS_futex && threads::visible() {
         return answer(futex(args, pc));
     }
     if number == libc::SYS_getrandom && random::fill(a, b, pc) {
         return b as c_long;
     }
-    if number == libc::SYS_gettid && threads::visible() {
-        // SAFETY: the thread is known.
-        return unsafe { serial::home_tid() } as c_long;
+    let meant = |told: usize| pids::meant(told as i32) as usize;
+    match number {
+        libc::SYS_gettid => return identity::kernel_thread().into(),
+        libc::SYS_getppid => return identity::parent().into(),
+        libc::SYS_getpid => return pids::tell(kind::PROCESS, sys::getpid() as i32).into(),
+        libc::SYS_kill | libc::SYS_tkill => args[0] = meant(a),
+        libc::SYS_tgkill => args[..2].copy_from_slice(&[meant(a), meant(b)]),
+        _ => {}
     }
     if number == libc::SYS_exit_group {
         crate::record::close("the program ended", true);
@@ -55,7 +62,7 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
     let real = || sys::call(libc::SYS_futex, args);
     match (operation as i32 & libc::FUTEX_CMD_MASK, mode()) {
         (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, Mode::Serial) => {
-            serial::point();
+            serial::point_before(Op::FutexWait, word, 0, pc);
             // SAFETY: the kernel would read the word, too.
             if unsafe { (word as *const u32).read_volatile() } != value as u32 {
                 return -(libc::EAGAIN as isize);
@@ -91,7 +98,7 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
             result
         }
         (libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET, Mode::Serial) => {
-            serial::point();
+            serial::point_before(Op::FutexWake, word, 0, pc);
             Sync::new(Op::FutexWake, word, pc).record();
             serial::wake(word, value) as isize
         }
@@ -101,7 +108,7 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
         }
         // Moving sleepers from one word to another: waking them all is always allowed.
         (libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE, Mode::Serial) => {
-            serial::point();
+            serial::point_before(Op::FutexWake, word, 0, pc);
             Sync::new(Op::FutexWake, word, pc).record();
             serial::wake(word, usize::MAX) as isize
         }

@@ -25,7 +25,7 @@ static LOCKS: [Spin; 64] = [const { Spin::new() }; 64];
 fn exclusively<R>(object: usize, pc: usize, action: impl FnOnce() -> R) -> R {
     let visible = threads::visible();
     if visible {
-        serial::point();
+        serial::point_before(Op::Acquire, object, 0, pc);
     }
     let lock = &LOCKS[(object >> 4) % LOCKS.len()];
     lock.lock();

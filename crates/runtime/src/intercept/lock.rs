@@ -161,7 +161,7 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
     if !threads::visible() {
         return real();
     }
-    serial::point();
+    serial::point_before(op, lock, 0, pc);
     let turn = enforce::turn(op, lock, pc);
     let result = real();
     let is_taken = result == 0 || result == libc::EOWNERDEAD;

@@ -28,6 +28,7 @@ pub mod condition;
 mod descriptor;
 mod futex;
 mod heap;
+pub mod identity;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"

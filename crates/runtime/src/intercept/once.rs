@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -
         return unsafe { real::pthread_once(control, routine) };
     }
     if mode() == Mode::Serial {
-        serial::point();
+        serial::point_before(Op::Receive, control, 0, pc);
         // SAFETY: the program's control word.
         while unsafe { (control as *const i32).read_volatile() } & 3 == ONCE_RUNNING {
             serial::wait(control, Limit::None);

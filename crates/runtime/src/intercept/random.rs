@@ -1,13 +1,15 @@
-//! Random numbers from the system. In a serial recording they follow from the seed: the same in
-//! every run. (Rust's hash tables are seeded by them, and so what is done in which order.)
+//! Random numbers. In a serial recording those of the system follow from the seed and the thread: the same in
+//! every run and every schedule. (Rust's hash tables are seeded by them, and so what is done in which order.) Those
+//! that all threads draw from one sequence are inputs of the threads that drew them.
 
-use core::ffi::{c_int, c_uint};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::ffi::{c_int, c_long, c_uint};
+
+use deadheat_wire::inputs::kind;
 
 use super::real;
 use crate::hooks::{caller, trampoline};
-use crate::record::{Mode, event, mode};
-use crate::{options, threads};
+use crate::record::event;
+use crate::{inputs, options, sys};
 
 trampoline! {
     "getrandom" => getrandom;
@@ -15,33 +17,29 @@ trampoline! {
     "arc4random" => arc4random;
     "arc4random_buf" => arc4random_buf;
     "arc4random_uniform" => arc4random_uniform;
+    "rand" => rand;
+    "random" => random;
+    "lrand48" => lrand48;
+    "mrand48" => mrand48;
+    "drand48" => drand48;
 }
 
-/// How many numbers were drawn.
-static DRAWN: AtomicU64 = AtomicU64::new(0);
-
-/// Whether the program is to see the seed's numbers.
-fn is_seeded() -> bool {
-    options::RANDOM.get() == 0 && mode() == Mode::Serial && threads::visible()
-}
-
-/// The next of them.
+/// The next random number of the running thread, in a serial recording.
 fn draw() -> u64 {
-    number(options::SEED.get(), DRAWN.fetch_add(1, Ordering::Relaxed))
+    if options::RANDOM.get() == 0 {
+        return inputs::draw();
+    }
+    inputs::take(kind::RANDOM, || {
+        let mut number = 0u64;
+        let place = &raw mut number as usize;
+        sys::call(libc::SYS_getrandom, [place, size_of::<u64>(), 0, 0, 0, 0]);
+        number
+    })
 }
 
-/// The numbers of a seed: SplitMix64.
-fn number(seed: u64, index: u64) -> u64 {
-    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut mixed = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP));
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
-}
-
-/// Fills memory of the program with the seed's numbers; false if it is to see the system's.
+/// Fills memory of the program with random numbers; false if that is the system's business.
 pub fn fill(place: usize, length: usize, pc: usize) -> bool {
-    if !is_seeded() {
+    if !inputs::kept() {
         return false;
     }
     event::range(true, place, length, pc);
@@ -75,7 +73,7 @@ unsafe extern "C" fn getentropy(place: usize, length: usize) -> c_int {
 }
 
 unsafe extern "C" fn arc4random() -> u32 {
-    match is_seeded() {
+    match inputs::kept() {
         true => draw() as u32,
         false => unsafe { real::arc4random() },
     }
@@ -89,22 +87,30 @@ unsafe extern "C" fn arc4random_buf(place: usize, length: usize) {
 }
 
 unsafe extern "C" fn arc4random_uniform(bound: u32) -> u32 {
-    match is_seeded() {
+    match inputs::kept() {
         // The high bits of a product are spread evenly, but for less than one in four billion.
         true => (((draw() >> 32) * u64::from(bound)) >> 32) as u32,
         false => unsafe { real::arc4random_uniform(bound) },
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+unsafe extern "C" fn rand() -> c_int {
+    inputs::take(kind::SHARED_RANDOM, || unsafe { real::rand() } as u64) as c_int
+}
 
-    #[test]
-    fn seeds_have_numbers_of_their_own() {
-        // The first of SplitMix64's published numbers for seed 1234567.
-        assert_eq!(number(1_234_567, 0), 6_457_827_717_110_365_317);
-        assert_ne!(number(0, 0), number(1, 0));
-        assert_ne!(number(0, 0), number(0, 1));
-    }
+unsafe extern "C" fn random() -> c_long {
+    inputs::take(kind::SHARED_RANDOM, || unsafe { real::random() } as u64) as c_long
+}
+
+unsafe extern "C" fn lrand48() -> c_long {
+    inputs::take(kind::SHARED_RANDOM, || unsafe { real::lrand48() } as u64) as c_long
+}
+
+unsafe extern "C" fn mrand48() -> c_long {
+    inputs::take(kind::SHARED_RANDOM, || unsafe { real::mrand48() } as u64) as c_long
+}
+
+unsafe extern "C" fn drand48() -> f64 {
+    let bits = inputs::take(kind::SHARED_RANDOM, || unsafe { real::drand48() }.to_bits());
+    f64::from_bits(bits)
 }

@@ -1,6 +1,6 @@
 //! The C library's own functions, found behind our symbols of the same names.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 /// Declares functions that call the real ones. They are looked up when the runtime starts, or
@@ -82,6 +82,11 @@ real_functions! {
     arc4random() -> u32;
     arc4random_buf(place: usize, length: usize) -> ();
     arc4random_uniform(bound: u32) -> u32;
+    rand() -> c_int;
+    random() -> c_long;
+    lrand48() -> c_long;
+    mrand48() -> c_long;
+    drand48() -> f64;
     pthread_create(
         handle: *mut libc::pthread_t, attr: *const libc::pthread_attr_t, start: Start,
         argument: *mut c_void
@@ -194,8 +199,14 @@ real_functions! {
     gettimeofday(place: usize, zone: usize) -> c_int;
     time(place: usize) -> libc::time_t;
     timespec_get(place: usize, base: c_int) -> c_int;
+    clock() -> libc::clock_t;
+    times(place: usize) -> libc::clock_t;
+    getrusage(who: c_int, place: usize) -> c_int;
     sched_yield() -> c_int;
-    gettid() -> c_int;
+    sched_getcpu() -> c_int;
+    kill(process: c_int, signal: c_int) -> c_int;
+    tgkill(process: c_int, thread: c_int, signal: c_int) -> c_int;
+    sigqueue(process: c_int, signal: c_int, value: usize) -> c_int;
     fork() -> c_int;
     _exit(code: c_int) -> usize;
     quick_exit(code: c_int) -> usize;

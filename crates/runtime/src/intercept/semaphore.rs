@@ -124,7 +124,7 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
         // SAFETY: see `sem_init`.
         return unsafe { real::sem_trywait(semaphore) };
     }
-    crate::serial::point();
+    crate::serial::point_before(Op::Take, semaphore, 0, pc);
     let turn = enforce::turn(Op::Take, semaphore, pc);
     // SAFETY: see `sem_init`.
     let result = unsafe { real::sem_trywait(semaphore) };
@@ -142,7 +142,7 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
 unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
     let pc = caller();
     if threads::visible() {
-        crate::serial::point();
+        crate::serial::point_before(Op::Post, semaphore, 0, pc);
     } else {
         crate::serial::wake_from_outside();
     }

@@ -75,14 +75,3 @@ unsafe extern "C" fn sched_yield() -> c_int {
     // SAFETY: see `sleep`.
     unsafe { real::sched_yield() }
 }
-
-/// The kernel thread that the program believes to be on.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn gettid() -> c_int {
-    if threads::visible() {
-        // SAFETY: the thread is known.
-        return unsafe { serial::home_tid() };
-    }
-    // SAFETY: see `sleep`.
-    unsafe { real::gettid() }
-}

@@ -61,7 +61,8 @@ pub(super) unsafe extern "C" fn create(
     }
     let serial = mode() == Mode::Serial;
     if serial {
-        serial::point();
+        // SAFETY: a fresh record.
+        serial::point_before(Op::Fork, unsafe { (*thread).id } as usize, 0, pc);
     }
     // SAFETY: the page is ours; the record is fresh, and this thread is known.
     let result = unsafe {
@@ -289,7 +290,7 @@ unsafe extern "C" fn tryjoin(handle: libc::pthread_t, result: *mut *mut c_void) 
     let pc = caller();
     let thread = threads::by_handle(handle as usize);
     if threads::visible() {
-        serial::point();
+        serial::point_before(Op::Join, 0, 0, pc);
     }
     let turn = match enforce::next_is(Op::Join) {
         true => before_join(thread, pc),

@@ -61,6 +61,13 @@ pub fn thread_name(id: u32, name: &[u8]) {
     });
 }
 
+/// Something that the user should be told about the run.
+pub fn note(text: &str) {
+    write(|writer| {
+        writer.begin(meta::NOTE).bytes(text.as_bytes()).end();
+    });
+}
+
 /// Modules known already: the bias, the start of the code and when it was seen, mixed.
 const MOST_MODULES: usize = 1024;
 static SEEN: [AtomicU64; MOST_MODULES] = [const { AtomicU64::new(0) }; MOST_MODULES];

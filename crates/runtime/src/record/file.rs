@@ -39,6 +39,11 @@ pub fn create(path: &[u8], serial: bool) -> bool {
     }
 }
 
+/// Whether the trace is the one at `path`, not another beside it.
+pub fn is_at(path: &[u8]) -> bool {
+    PATH_LEN.load(Ordering::Relaxed) == path.len()
+}
+
 /// Creates the trace of a process that was forked: beside its parent's.
 pub fn create_for_child(process: u32) -> bool {
     for fd in [

@@ -24,7 +24,7 @@ pub use cursor::Cursor;
 pub use stream::{BlockCopy, Stream};
 
 use crate::local::{Inside, local};
-use crate::{intercept, message, options, serial, sys, threads, watch};
+use crate::{inputs, intercept, message, options, serial, sys, threads, watch};
 
 /// What the runtime is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +87,9 @@ fn begin(path: &'static [u8]) {
         return;
     }
     facts::go_to_report(wanted == Mode::Watch);
+    if wanted == Mode::Serial && file::is_at(path) {
+        inputs::load();
+    }
     threads::adopt_first();
     if wanted == Mode::Serial {
         serial::start();
@@ -119,6 +122,9 @@ pub fn close(reason: &str, for_good: bool) {
             watch::finish();
         }
     } else {
+        if for_good && inputs::mismatches() > 0 {
+            facts::note("threads got other values from the system than in the recorded run");
+        }
         threads::flush_all();
         serial::flush();
         file::end(reason, for_good);
@@ -170,6 +176,7 @@ pub fn restart_in_child() {
         return;
     }
     SEQUENCE.store(1, Ordering::Relaxed);
+    inputs::unload();
     threads::only_me();
     if before == Mode::Serial {
         serial::restart_in_child();

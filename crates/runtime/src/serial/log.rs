@@ -223,6 +223,19 @@ impl Log {
         self.stream.seq_last = seq;
     }
 
+    /// What a thread got from the system.
+    pub fn input(&mut self, thread: u32, kind: u32, value: u64) {
+        self.settle();
+        if self.room(thread, 1) {
+            // SAFETY: there is room for both words.
+            unsafe {
+                self.cursor
+                    .push(word::tagged(word::EXT, word::ext::INPUT, kind.into()));
+                self.cursor.push(value);
+            }
+        }
+    }
+
     /// A function's entry.
     pub fn enter(&mut self, thread: u32, caller: usize, callee: usize) {
         self.settle();

@@ -167,7 +167,14 @@ pub fn gate(op: Op, object: usize, size: usize, pc: usize) {
 
 fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {
     let op = op as u8;
-    Deed { op, addr, size, pc }
+    let is_range = false;
+    Deed {
+        op,
+        addr,
+        size,
+        pc,
+        is_range,
+    }
 }
 
 fn pass(next: Option<Deed>) {
@@ -175,6 +182,10 @@ fn pass(next: Option<Deed>) {
         with_turn(|me| {
             turn_holder().log.settle();
             turn_holder().announce(me, next);
+            if next.is_none() && turn_holder().is_enforced() {
+                // In the middle of something: the schedule speaks of what is announced.
+                return;
+            }
             let next = turn_holder().step(me, Step::Sync);
             turn::switch(me, next);
         });
@@ -197,10 +208,18 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         return;
     }
     with_turn(|me| {
-        let op = if kind < word::WRITE1 { Op::Read } else { Op::Write };
+        let op = if kind < word::WRITE1 {
+            Op::Read
+        } else {
+            Op::Write
+        };
         let deed = deed(op, addr, log::size_of_kind(kind), pc);
-        if !turn_holder().log.is_read_of_copy(kind, addr) {
+        // Nobody runs between the two halves of a copy, unless an enforced schedule says so.
+        let is_copy = turn_holder().log.is_read_of_copy(kind, addr);
+        if !is_copy {
             turn_holder().log.settle();
+        }
+        if !is_copy || turn_holder().is_enforced() {
             turn_holder().announce(me, Some(deed));
             let next = turn_holder().step(me, Step::Access);
             if next != me {
@@ -217,13 +236,16 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     with_turn(|me| {
         if turn_holder().is_enforced() {
             let op = if write { Op::Write } else { Op::Read };
-            let deed = deed(op, addr, length, pc);
+            let deed = Deed {
+                is_range: true,
+                ..deed(op, addr, length, pc)
+            };
             if write || !turn_holder().log.is_copy(addr, length) {
                 turn_holder().log.settle();
-                turn_holder().announce(me, Some(deed));
-                let next = turn_holder().step(me, Step::Sync);
-                turn::switch(me, next);
             }
+            turn_holder().announce(me, Some(deed));
+            let next = turn_holder().step(me, Step::Sync);
+            turn::switch(me, next);
             turn_holder().happened(me, deed);
         }
         turn_holder().log.range(id(me), write, addr, length, pc);
@@ -238,6 +260,11 @@ pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
         }
         turn_holder().log.sync(id(me), sync, read, written);
     });
+}
+
+/// What the running thread got from the system; the caller has asked [`threads::visible`].
+pub fn input(kind: u32, value: u64) {
+    with_turn(|me| turn_holder().log.input(id(me), kind, value));
 }
 
 /// A function's entry.
@@ -260,9 +287,7 @@ pub fn planned_thread() -> Option<u32> {
 
 /// The running thread is about to end the process: an enforced schedule may have others go on first.
 pub fn before_end() {
-    if !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced()) {
-        point();
-    }
+    gate(Op::End, 0, 0, 0);
 }
 
 /// The process ends, or (`passed`) nobody takes a step any more: an enforced schedule is not to be followed to its end.

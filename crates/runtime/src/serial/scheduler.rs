@@ -111,7 +111,10 @@ impl Scheduler {
         if !self.log.open() {
             message::say(format_args!("no memory for the recording"));
         }
-        if options::plan().is_some_and(|path| self.replay.open(path)) {
+        if options::PLAN
+            .path()
+            .is_some_and(|path| self.replay.open(&path[..path.len() - 1]))
+        {
             threads::count_from(self.replay.threads_end());
         }
         // SAFETY: the running thread has its record.

@@ -79,14 +79,16 @@ pub fn start(path: &[u8]) -> bool {
         shadow::use_words();
     }
     if options::DETECTOR.get() == options::DETAILED
-        && options::select().is_some_and(|path| !select::read(path))
+        && options::SELECT
+            .path()
+            .is_some_and(|path| !select::read(path))
     {
         cannot(format_args!("the file of selected places cannot be read"));
     }
     if !(started && context::start() && objects::start() && blocks::start()) {
         cannot(format_args!("there is no memory for tables"));
     }
-    if let Some(path) = options::plan() {
+    if let Some(path) = options::PLAN.path().map(|path| &path[..path.len() - 1]) {
         enforce::start(path);
     }
     true

@@ -91,10 +91,11 @@ impl<'a> Context<'a> {
     pub fn around(&self, thread: ThreadId, pc: Pc) -> Around {
         let role = self.calls.as_ref().map(|calls| calls.role(thread, pc));
         let (before, after) = match role {
-            Some(Role::Lock | Role::TryLock) => (None, Some(Op::Acquire)),
-            Some(Role::ReadLock | Role::TryReadLock) => (None, Some(Op::ReadAcquire)),
-            Some(Role::Unlock) => (Some(Op::Release), None),
-            Some(Role::ReadUnlock) => (Some(Op::ReadRelease), None),
+            // Whoever stands before the change of the word stands before the lock.
+            Some(Role::Lock | Role::TryLock) => (Some(Op::Acquire), None),
+            Some(Role::ReadLock | Role::TryReadLock) => (Some(Op::ReadAcquire), None),
+            Some(Role::Unlock) => (None, Some(Op::Release)),
+            Some(Role::ReadUnlock) => (None, Some(Op::ReadRelease)),
             Some(Role::Downgrade) => (Some(Op::Release), Some(Op::ReadAcquire)),
             Some(Role::None | Role::Inner) | None => (None, None),
         };

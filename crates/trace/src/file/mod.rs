@@ -17,6 +17,7 @@ mod context;
 mod damage;
 mod facts;
 mod image;
+mod inputs;
 mod objects;
 mod reader;
 mod record;
@@ -25,6 +26,7 @@ mod trace_file;
 mod window;
 
 pub use damage::{Damage, OpenError};
+pub use inputs::{Input, Inputs};
 pub use reader::Reader;
 pub use trace_file::TraceFile;
 pub use window::Checkpoints;

@@ -29,6 +29,8 @@ pub struct Deed {
     pub size: usize,
     /// From where.
     pub pc: usize,
+    /// A function of the C library does it for the program.
+    pub is_range: bool,
 }
 
 impl Deed {
@@ -70,6 +72,8 @@ pub struct Follower {
     put_off: Option<Deed>,
     /// It stands before its goal.
     stands: bool,
+    /// What it has done since it was let into a request that must wait for ever.
+    struggles: u32,
 }
 
 /// A schedule and how far it has come.
@@ -116,6 +120,7 @@ impl Replay {
                     next: None,
                     put_off: None,
                     stands: false,
+                    struggles: 0,
                 });
             }
         }
@@ -207,6 +212,17 @@ impl Replay {
         self.seen(index).next
     }
 
+    /// A thread that was let into its request does something. Whoever asks for a lock that is made of atomics does much before it
+    /// waits; whether it has got it shows when it does not wait after all.
+    pub fn struggles(&mut self, index: usize) -> bool {
+        const MOST: u32 = 10_000;
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        let own = goals.iter().find(|goal| goal.thread as usize == index);
+        let follower = self.follower(index);
+        follower.struggles += 1;
+        own.is_some_and(|goal| is_atomic(goal.event.op)) && follower.struggles < MOST
+    }
+
     /// What the goals are.
     pub fn goal_kind(&self) -> u32 {
         self.plan
@@ -239,21 +255,35 @@ impl Replay {
             let same_op = event.op == deed.op || is_atomic(event.op) && is_atomic(deed.op);
             same_op
                 && self.same_place(event, deed.pc)
-                && first.is_none_or(|first| {
-                    first.wrapping_sub(deed.addr) < deed.size.max(1)
-                })
+                && first.is_none_or(|first| first.wrapping_sub(deed.addr) < deed.size.max(1))
         };
         if !left.clone().all(inside) {
             return Ok(false);
         }
         if !inside(&goal.event) {
-            return Err(deed);
+            // A copy may be announced by its write first.
+            return match is_write_of_copy(&goal.event, &deed) {
+                true => Ok(false),
+                false => Err(deed),
+            };
         }
         let all = left.count() as u64;
         let follower = self.follower(index);
         follower.done += all;
         follower.stands = true;
         Ok(true)
+    }
+
+    /// The same before the thread's part is through: its goal may be a later piece of the range that it has announced.
+    pub fn arrives_early(&mut self, index: usize) -> bool {
+        let Some(deed) = self.seen(index).next else {
+            return false;
+        };
+        let is_longer = |event: &PlanEvent| usize::from(event.size) < deed.size;
+        let expected = self.expected(index);
+        deed.op <= Op::Write as u8
+            && expected.is_some_and(is_longer)
+            && self.arrive(index) == Ok(true)
     }
 
     /// Whether what the goals' threads stand before meets: two accesses to common bytes.
@@ -280,14 +310,17 @@ impl Replay {
         }
         if self.expected(index).is_none() {
             let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-            let has_goal = goals.iter().any(|goal| goal.thread as usize == index);
-            return if has_goal { Err(deed) } else { Ok(()) };
+            let mut goals = goals.iter();
+            return match goals.find(|goal| goal.thread as usize == index) {
+                Some(goal) if !is_write_of_copy(&goal.event, &deed) => Err(deed),
+                _ => Ok(()),
+            };
         }
         if !self.take(index, &deed) {
             return self.out_of_order(index, deed);
         }
         match self.follower(index).put_off.take() {
-            Some(write) if !self.take(index, &write) => Err(write),
+            Some(write) if !self.take(index, &write) && !self.skip(index, &write) => Err(write),
             _ => Ok(()),
         }
     }
@@ -295,14 +328,43 @@ impl Replay {
     /// A copy is recorded as its read and then its write, but may be announced the other way around.
     #[cold]
     fn out_of_order(&mut self, index: usize, deed: Deed) -> Result<(), Deed> {
-        let expected = self.expected(index).map_or(0, |event| event.op);
+        let expected = self.expected(index);
+        let is_copy = expected.is_some_and(|event| is_write_of_copy(event, &deed));
         let follower = self.follower(index);
-        let is_copy = deed.op == Op::Write as u8 && expected == Op::Read as u8;
-        if !is_copy || follower.put_off.is_some() {
-            return Err(follower.put_off.unwrap_or(deed));
+        if is_copy && follower.put_off.is_none() {
+            follower.put_off = Some(deed);
+            return Ok(());
         }
-        follower.put_off = Some(deed);
-        Ok(())
+        match self.skip(index, &deed) {
+            true => Ok(()),
+            false => Err(self.follower(index).put_off.unwrap_or(deed)),
+        }
+    }
+
+    /// Code without hooks may do less, more, or something else than it did: what it depends on is not seen. Passes over what is
+    /// missing, and over what is new; false if it is something else.
+    fn skip(&mut self, index: usize, deed: &Deed) -> bool {
+        let done = self.seen(index).done;
+        while self.expected(index).is_some_and(|event| event.soft != 0) {
+            self.follower(index).done += 1;
+            if self.take(index, deed) {
+                return true;
+            }
+        }
+        self.follower(index).done = done;
+        let may_be_new = deed.op == Op::Alloc as u8 || deed.op == Op::Free as u8 || deed.is_range;
+        may_be_new && !self.is_own_place(index, deed.pc)
+    }
+
+    /// Whether a thread does something at this place that is not passed over.
+    fn is_own_place(&self, index: usize, pc: usize) -> bool {
+        let Some(plan) = &self.plan else {
+            return false;
+        };
+        let thread = &plan.threads[index];
+        let own = &plan.events[thread.first as usize..(thread.first + thread.count) as usize];
+        own.iter()
+            .any(|event| event.soft == 0 && event.pc != 0 && self.same_place(event, pc))
     }
 
     /// Counts the next event, or events if it is a range, if this is it.
@@ -363,8 +425,18 @@ impl Replay {
             .as_ref()
             .is_none_or(|plan| plan.header.steady != 0);
         let differs = event.pc ^ pc as u64;
-        event.pc == 0 || if steady { differs == 0 } else { differs & PAGE == 0 }
+        event.pc == 0
+            || if steady {
+                differs == 0
+            } else {
+                differs & PAGE == 0
+            }
     }
+}
+
+/// Whether something may be the write of a copy whose read is expected.
+fn is_write_of_copy(expected: &PlanEvent, deed: &Deed) -> bool {
+    deed.op == Op::Write as u8 && expected.op == Op::Read as u8
 }
 
 fn is_atomic(op: u8) -> bool {

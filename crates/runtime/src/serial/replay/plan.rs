@@ -59,7 +59,10 @@ impl Plan {
         }
         let file = sys::open(ended(&path), libc::O_RDWR | libc::O_CLOEXEC, 0);
         if file < 0 {
-            message::say(format_args!("the schedule cannot be read (error {})", -file));
+            message::say(format_args!(
+                "the schedule cannot be read (error {})",
+                -file
+            ));
             return None;
         }
         let plan = Plan::of_file(file as i32, verdict);
@@ -79,7 +82,11 @@ impl Plan {
         (bytes >= size_of::<PlanHeader>()).then_some(())?;
         let start = sys::map(bytes, file, 0);
         (!start.is_null()).then_some(())?;
-        let mut at = Part { start, at: 0, bytes };
+        let mut at = Part {
+            start,
+            at: 0,
+            bytes,
+        };
         let header = *at.take::<PlanHeader>(1)?.first()?;
         (header.magic == MAGIC && header.version == VERSION).then_some(())?;
         let threads = at.take(u64::from(header.threads))?;
@@ -92,11 +99,13 @@ impl Plan {
         };
         let known = |thread: u32| (thread as usize) < threads.len();
         let whole = threads.iter().all(inside)
-            && segments.iter().all(|segment: &PlanSegment| known(segment.thread))
+            && segments
+                .iter()
+                .all(|segment: &PlanSegment| known(segment.thread))
             && goals.iter().all(|goal: &PlanGoal| known(goal.thread))
-            && events.iter().all(|event| {
-                event.region.max(event.defines) < header.regions.max(2)
-            });
+            && events
+                .iter()
+                .all(|event| event.region.max(event.defines) < header.regions.max(2));
         whole.then_some(())?;
         let count = header.regions.max(2) as usize;
         let regions: *mut u64 = memory::pages(count);

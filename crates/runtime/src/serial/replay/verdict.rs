@@ -83,7 +83,9 @@ fn tell(text: &mut Text, plan: &Plan, replay: &Replay, verdict: &Verdict) -> fmt
 
 impl fmt::Display for Deed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Deed { op, addr, size, pc } = self;
+        let Deed {
+            op, addr, size, pc, ..
+        } = self;
         write!(f, "{op} {addr:x} {size} {pc:x}")
     }
 }

@@ -31,6 +31,7 @@ impl Scheduler {
         loop {
             match self.replay.phase {
                 Phase::Following => match self.replay.wanted() {
+                    Some(index) if self.replay.arrives_early(index) => {}
                     Some(index) => return self.obtain(index, me, can_wait),
                     None if self.replay.goal_kind() == GoalKind::None as u32 => {
                         self.replay.phase = Phase::Free;
@@ -229,6 +230,9 @@ impl Scheduler {
         };
         let index = index as usize;
         if self.replay.phase == Phase::Locking {
+            if self.replay.struggles(index) {
+                return;
+            }
             let id = self.replay.id(index);
             self.conclude(&Verdict::Got(id, deed.addr));
         }

@@ -11,9 +11,7 @@ mod token;
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
-pub use arrivals::{
-    arrivals, wait_for_arrival, wait_for_arrivals, wait_for_arrivals_until, waits,
-};
+pub use arrivals::{arrivals, wait_for_arrival, wait_for_arrivals, wait_for_arrivals_until, waits};
 pub use overtake::take_from;
 
 use super::scheduler::scheduler;

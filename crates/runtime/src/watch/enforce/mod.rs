@@ -145,6 +145,7 @@ pub fn turn(op: Op, object: usize, pc: usize) -> Turn {
         addr: object,
         size: 0,
         pc,
+        is_range: false,
     };
     let event = match is_on() {
         true => wait_for_turn(&deed),
@@ -392,6 +393,7 @@ fn judge(row: &Row) {
             addr: asked(goal),
             size: 0,
             pc: PLACES[goal].load(Ordering::Relaxed),
+            is_range: false,
         };
         *stands = (row.id(event.thread as usize), deed);
     }

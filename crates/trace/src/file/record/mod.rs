@@ -229,6 +229,11 @@ impl<'a> Cursor<'a> {
                 self.words = behind;
                 return Some(Found::Step(self.lost().with_written(addr)));
             }
+            // See `TraceFile::inputs`.
+            ext::INPUT => {
+                self.words = behind;
+                return None;
+            }
             // Those that make sense are plain accesses.
             ext::REPEAT => return Some(Found::Malformed),
             ext::RANGE_READ => Op::Read,
@@ -303,11 +308,11 @@ impl<'a> Cursor<'a> {
             Some(Step::new(Event::new(thread, op, target, pc)))
         };
         let before = around.before.and_then(&mut lock);
-        let after = around.after.and_then(&mut lock);
-        let after = after.map(|taken| match around.tried {
+        let before = before.map(|taken| match around.tried {
             true => taken.with_written(TRIED),
             false => taken,
         });
+        let after = around.after.and_then(&mut lock);
         let rest = match before {
             Some(_) => [Some(step), after],
             None => [after, None],
