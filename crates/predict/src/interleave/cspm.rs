@@ -131,6 +131,11 @@ impl Model {
                     }
                     model.does(thread, Deed::Segment(by_name));
                 }
+                What::Message if happening.step.event.op() == Op::Post => {
+                    let semaphore = happening.step.event.target();
+                    model.semaphores.entry(semaphore).or_default().1 += 1;
+                    *reading.level.entry(semaphore).or_default() += 1;
+                }
                 What::Message => {
                     let event = &happening.step.event;
                     model.message(thread, event.op(), event.target());
