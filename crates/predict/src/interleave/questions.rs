@@ -2,7 +2,7 @@
 //! for every cycle of locks, whether its requests can.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step};
 use rustc_hash::FxHashMap;
@@ -13,8 +13,8 @@ use super::{Found, Observation, PER_PLACES};
 use crate::candidates::{LockSets, pairs};
 use crate::check;
 use crate::{
-    Answer, Asker, Budget, Cut, Goal, Model, Options, Places, Proven, Refused, Schedule, Stage,
-    Window, cycles,
+    Answer, Asker, Budget, Cut, Goal, Model, Places, Proven, Refused, Schedule, Stage, Window,
+    cycles,
 };
 
 /// So many pairs of kinds of accesses to one object are compared in a window.
@@ -34,8 +34,10 @@ pub struct Questions<'a> {
     pub is_old: u32,
     /// The window.
     pub window: &'a Window,
-    /// How to ask.
-    pub options: &'a Options,
+    /// How long one question may take.
+    pub budget: Duration,
+    /// When it is over: smaller windows have been asked about.
+    pub until: Option<Instant>,
     /// Whether to stop.
     pub stop: &'a AtomicBool,
 }
@@ -90,7 +92,7 @@ impl Questions<'_> {
             .accesses
             .chunk_by(|one, other| one.object == other.object)
         {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.is_over() {
                 return;
             }
             let range = self.start..self.start + self.window.steps.len() as u32;
@@ -102,6 +104,10 @@ impl Questions<'_> {
             }
         }
         self.deadlocks(&mut asking, found);
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// Asks about one object.
@@ -160,8 +166,10 @@ impl Questions<'_> {
                 }
             }
         }
-        found.prediction.statistics.candidates += u64::from(is_candidate);
-        if let Some(pair) = unknown {
+        if is_candidate && found.candidates.insert(object) {
+            found.prediction.statistics.candidates += 1;
+        }
+        if let Some(pair) = unknown.filter(|_| self.until.is_none()) {
             let index = |at: u32| self.simplified.index(self.start + at);
             found.prediction.unknown.push(pair.map(index));
         }
@@ -239,8 +247,9 @@ impl Questions<'_> {
 
     fn ask(&self, cut: &Cut, asking: &mut Asking, found: &mut Found) -> (Answer, Stage) {
         let started = Instant::now();
+        let deadline = started.checked_add(self.budget);
         let budget = Budget {
-            deadline: started.checked_add(self.options.budget),
+            deadline: deadline.into_iter().chain(self.until).min(),
             stop: Some(self.stop),
         };
         let (answer, stage) = asking.asker.ask(cut, &budget);
@@ -251,6 +260,8 @@ impl Questions<'_> {
         match answer {
             Answer::Reached(_) => of_stage.reached += 1,
             Answer::Impossible => of_stage.impossible += 1,
+            // A smaller window has answered.
+            Answer::Unknown if self.until.is_some() => {}
             Answer::Unknown => figures.unknown += 1,
         }
         (answer, stage)
@@ -300,7 +311,7 @@ impl Questions<'_> {
     fn deadlocks(&self, asking: &mut Asking, found: &mut Found) {
         for (places, cuts) in cycles(asking.model).cuts {
             for next in cuts {
-                if found.locked.contains(&places) || self.stop.load(Ordering::Relaxed) {
+                if found.locked.contains(&places) || self.is_over() {
                     break;
                 }
                 let goal = Goal::Deadlock;
