@@ -3,7 +3,7 @@
 //! Every method reads the trace by itself, so that times and memory can be compared; one more
 //! reading collects what surrounds the events of the findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use deadheat_detect::{
 };
 use deadheat_predict::{Options, Prediction, Proven, Refused};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
-use deadheat_trace::{EventIndex, Mode, Step, Steps, Tables};
+use deadheat_trace::{EventIndex, Mode, Pc, Step, Steps, Tables};
 use rustc_hash::FxHashMap;
 
 use crate::config::Config;
@@ -51,6 +51,8 @@ pub struct Analysis {
     pub left_out: Vec<How>,
     /// Everything that was found, explained, each once: races first, surest first.
     pub findings: Vec<Finding>,
+    /// Which finding the events at these places (in their order) have become: its short name.
+    pub names: HashMap<Vec<Pc>, String>,
     /// How many events the trace has.
     pub events: u64,
     /// What the user should know.
@@ -119,7 +121,7 @@ pub fn of(
                 })
             }
             How::Interleave => {
-                let loaded = Loaded::without_values(path, config)?;
+                let (loaded, _) = Loaded::without_values(path, config)?;
                 events = events.max(loaded.events());
                 Some(predicted(*how, &loaded, loaded.interleave(options)))
             }
@@ -131,7 +133,12 @@ pub fn of(
     }
     drop(loaded);
     let cycles = cycles(path, config)?;
-    let (mut findings, mut remarks, trace_remarks) = explain(path, &runs, &cycles.found)?;
+    let Explained {
+        mut findings,
+        names,
+        mut remarks,
+        trace_remarks,
+    } = explain(path, &runs, &cycles.found)?;
     if let Some(folder) = witnesses {
         witness::write(path, folder, &runs, &mut findings, &mut remarks)?;
     }
@@ -148,6 +155,7 @@ pub fn of(
         runs,
         left_out,
         findings,
+        names,
         events,
         remarks,
         trace_remarks,
@@ -294,11 +302,15 @@ fn merged(runs: &[Run]) -> Vec<Found> {
     all
 }
 
-fn explain(
-    path: &Path,
-    runs: &[Run],
-    cycles: &[Deadlock],
-) -> Result<(Vec<Finding>, Vec<String>, Vec<String>)> {
+/// Findings with names, and what the user should know about the names and about the trace.
+struct Explained {
+    findings: Vec<Finding>,
+    names: HashMap<Vec<Pc>, String>,
+    remarks: Vec<String>,
+    trace_remarks: Vec<String>,
+}
+
+fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> {
     let found = merged(runs);
     let races: Vec<Race> = found.iter().map(|found| found.race).collect();
     let of_races = races
@@ -346,12 +358,21 @@ fn explain(
         contexts: &contexts,
     };
     let mut found_once = Distinct::default();
+    let mut known: HashMap<Vec<Pc>, String> = HashMap::new();
+    let mut name = |next: &[EventIndex], finding: &Finding| {
+        let place = |at: &EventIndex| Some(contexts.get(*at)?.step.event.pc());
+        let places: Option<Vec<Pc>> = next.iter().map(place).collect();
+        let mut places = places.unwrap_or_default();
+        places.sort_unstable();
+        known.insert(places, finding.id.clone());
+    };
     for (i, found) in found.iter().enumerate() {
         let rungs = found.methods.iter().map(|how| how.rung());
         let rung = rungs.max().unwrap_or(Rung::Warning);
         let methods: Vec<&str> = found.methods.iter().map(|method| method.name()).collect();
         let pair = [found.race.first.index, found.race.second.index];
         if let Some(mut finding) = explain.race(pair, rung, &methods.join(", ")) {
+            name(&pair, &finding);
             finding.count = found.count;
             let hints = benign.hints(i).into_iter();
             finding.hints = hints.map(|hint| hint::told(hint, &names, tables)).collect();
@@ -373,6 +394,7 @@ fn explain(
         let requests: Option<Vec<_>> = proven.core().iter().map(request).collect();
         let requests = requests.unwrap_or_default();
         if let Some(finding) = explain.deadlock(&requests, how.rung(), how.name()) {
+            name(&proven.next, &finding);
             found_once.add(finding);
         }
     }
@@ -388,7 +410,12 @@ fn explain(
     }
     let mut findings = found_once.findings;
     findings.sort_by_key(|finding| (finding.kind, std::cmp::Reverse(finding.rung)));
-    Ok((findings, names.remarks(), input.remarks()))
+    Ok(Explained {
+        findings,
+        names: known,
+        remarks: names.remarks(),
+        trace_remarks: input.remarks(),
+    })
 }
 
 /// Findings, each once.

@@ -6,11 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use deadheat_predict::interleave::{LockWords, Observation, generate};
+use deadheat_predict::interleave::{LockWords, Observation, cspm, generate};
 use deadheat_predict::{
     CodeNeeds, Observer, Options, Prediction, Proven, Reads, Refused, Source, needed_by, predict,
 };
-use deadheat_trace::{Addr, Event, EventIndex, Mode, Op, Pc, Step, Steps, SyncKind, verify};
+use deadheat_trace::{
+    Addr, Event, EventIndex, Mode, Op, Pc, Step, Steps, SyncKind, Tables, verify,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustc_hash::FxHashSet;
 
@@ -109,8 +111,8 @@ impl Loaded {
         Ok(Some(loaded))
     }
 
-    /// Reads a trace of any kind for those who do not ask for values.
-    pub fn without_values(path: &Path, config: &Config) -> Result<Self> {
+    /// Reads a trace of any kind for those who do not ask for values; with its tables.
+    pub fn without_values(path: &Path, config: &Config) -> Result<(Self, Tables)> {
         let input = input::open(path)?;
         let mut unseen = Unseen::of(input.tables());
         let mut stream = marks::apply(Watched::new(input, "reading"), config);
@@ -139,7 +141,24 @@ impl Loaded {
             .filter(|addr| *addr != Addr(0))
             .collect();
         loaded.check_size(path)?;
-        Ok(loaded)
+        Ok((loaded, stream.tables().clone()))
+    }
+
+    /// The model of its interleavings, for FDR.
+    pub fn cspm(&self, tables: &Tables) -> String {
+        let is_judged = |event: &Event| self.is_judged(event);
+        cspm(&self.observation(&is_judged), tables)
+    }
+
+    fn observation<'a>(
+        &'a self,
+        is_judged: &'a (dyn Fn(&Event) -> bool + Sync),
+    ) -> Observation<'a> {
+        Observation {
+            steps: &self.steps,
+            is_judged,
+            lock_words: &self.locks,
+        }
     }
 
     fn check_size(&self, path: &Path) -> Result<()> {
@@ -202,13 +221,8 @@ impl Loaded {
     pub fn interleave(&self, options: &Options) -> Predicted {
         let started = Instant::now();
         let is_judged = |event: &Event| self.is_judged(event);
-        let observation = Observation {
-            steps: &self.steps,
-            is_judged: &is_judged,
-            lock_words: &self.locks,
-        };
         let shown = Shown::new();
-        let prediction = generate(&observation, options, &shown);
+        let prediction = generate(&self.observation(&is_judged), options, &shown);
         shown.end();
         self.predicted(prediction, started)
     }

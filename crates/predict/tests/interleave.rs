@@ -235,3 +235,17 @@ T0|join(T1)|12
     assert_eq!(found.races.len(), 1);
     assert!(found.deadlocks.is_empty());
 }
+
+#[test]
+fn a_semaphore_lets_in_as_many_as_it_was_made_for() {
+    let trace = |places: u32| {
+        let trace = format!(
+            "T0|init(sem:s={places})|1\nT0|fork(T1)|2\nT0|fork(T2)|3\n\
+             T1|begin|4\nT1|take(s)|5\nT1|w(x)|6\nT1|post(s)|7\n\
+             T2|begin|8\nT2|take(s)|9\nT2|w(x)|10\nT2|post(s)|11\n"
+        );
+        generated(&text::parse(&trace).unwrap().steps, Size::Auto)
+    };
+    assert_eq!(trace(1).races.len(), 0);
+    assert_eq!(trace(2).races.len(), 1);
+}

@@ -184,23 +184,22 @@ fn why(verdict: Option<&Verdict>, plan: &Plan, tables: &Tables, ended: &str) -> 
         None => format!("the program {ended} before the schedule was through"),
         Some(Verdict::Reached(_)) => "the schedule was followed to its end".to_owned(),
         Some(Verdict::Diverged { thread, done, came }) => format!(
-            "{thread} came to {} where the schedule has {} (step {done} of the thread)",
+            "{thread} came to {} where the schedule has {}",
             fine::told(came.op),
             expected(*thread, *done),
         ),
-        Some(Verdict::Blocked { thread, done, .. }) => format!(
-            "{thread} has to wait at {} (step {done} of the thread)",
-            expected(*thread, *done)
-        ),
+        Some(Verdict::Blocked { thread, done, .. }) => {
+            format!("{thread} has to wait at {}", expected(*thread, *done))
+        }
         Some(Verdict::Ended { thread, done }) => format!(
-            "the program ended where the schedule has {thread} go on with {} (step {done} of the thread)",
+            "the program ended where the schedule has {thread} go on with {}",
             expected(*thread, *done)
         ),
         Some(Verdict::Got { thread, .. }) => {
             format!("{thread} could have had the lock that it should have waited for")
         }
         Some(Verdict::Passed { thread, done }) => format!(
-            "{thread} did not come to {} for a long time (step {done} of the thread)",
+            "{thread} did not come to {} for a long time",
             expected(*thread, *done)
         ),
     }
@@ -221,28 +220,16 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
         return Ok(());
     }
     let coarse = Coarse::of(trace)?;
-    let of_finding = |finding: &Finding| {
-        let indexes = finding.accesses.iter().filter_map(|access| access.index);
-        indexes.map(EventIndex).collect::<Vec<EventIndex>>()
-    };
-    let of_findings: Vec<Vec<EventIndex>> = analysis.findings.iter().map(of_finding).collect();
-    let wanted = candidates.iter().flat_map(|candidate| &candidate.next);
-    let places = places(trace, wanted.chain(of_findings.iter().flatten()))?;
-    let key = |next: &[EventIndex]| {
-        let mut key: Vec<Pc> = next.iter().map(|index| places[index]).collect();
-        key.sort_unstable();
-        key
-    };
-    let mut known: HashMap<Vec<Pc>, usize> = HashMap::new();
-    for (number, next) in of_findings.iter().enumerate() {
-        known.insert(key(next), number);
-    }
+    let places = places(trace, candidates.iter().flat_map(|candidate| &candidate.next))?;
     let mut progress = Counted::new("enforcing schedules", candidates.len() as u64);
     for candidate in &candidates {
         progress.advance();
-        let number = known.get(&key(&candidate.next)).copied();
-        let is_settled = |number: usize| analysis.findings[number].rung == Rung::Confirmed;
-        if number.is_some_and(is_settled) {
+        let mut key: Vec<Pc> = candidate.next.iter().map(|index| places[index]).collect();
+        key.sort_unstable();
+        let id = analysis.names.get(&key);
+        let mut findings = analysis.findings.iter();
+        let number = findings.position(|finding| Some(&finding.id) == id);
+        if number.is_some_and(|number| is_confirmed(analysis, number)) {
             continue;
         }
         let (races, why) = match coarse.enforce(candidate)? {
@@ -258,7 +245,15 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
                 let why = "the schedule was followed, and nothing was seen".to_owned();
                 (Vec::new(), Some(why))
             }
-            Outcome::Infeasible { why, races, .. } => (races, Some(why)),
+            Outcome::Infeasible {
+                thread,
+                step,
+                why,
+                races,
+            } => {
+                let why = format!("{why} (step {step} of {thread})");
+                (races, Some(why))
+            }
         };
         take_in(&mut analysis.findings, races);
         if let Some(number) = number.filter(|number| !is_confirmed(analysis, *number)) {

@@ -14,6 +14,8 @@ use deadheat_trace::{LockId, Op, Step, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::objects::cells;
+
 /// Something that comes before something else in every schedule: positions in the trace.
 pub type Edge = (u32, u32);
 
@@ -97,8 +99,8 @@ struct Reading {
     open: FxHashMap<ThreadId, Vec<u32>>,
     /// The section that each thread left last.
     left: FxHashMap<ThreadId, u32>,
-    /// In which sections eight bytes were written last.
-    written: FxHashMap<u64, SmallVec<[u32; 2]>>,
+    /// By eight bytes: in which sections which of them were written last.
+    written: FxHashMap<u64, SmallVec<[(u8, SmallVec<[u32; 2]>); 1]>>,
     /// Which section has read what was written in which.
     seen: FxHashSet<(u32, u32)>,
 }
@@ -133,14 +135,15 @@ impl Reading {
             Op::Notify | Op::NotifyAll => self.notify(at, thread),
             op if op.is_access() => {
                 let open = self.open.get(&thread).map_or(&[][..], Vec::as_slice);
-                let first = event.addr().0 >> 3;
-                let last = (event.addr().0 + event.size().max(1) - 1) >> 3;
-                for cell in first..=last {
+                let start = event.addr().0;
+                for (cell, mask) in cells(start, start + event.size()) {
                     if op.reads()
+                        && !open.is_empty()
                         && let Some(writers) = self.written.get(&cell)
                     {
-                        let pairs = writers
-                            .iter()
+                        let of_these = writers.iter().filter(|(bytes, _)| bytes & mask != 0);
+                        let pairs = of_these
+                            .flat_map(|(_, sections)| sections)
                             .flat_map(|from| open.iter().map(move |to| (*from, *to)));
                         let is_news = |(from, to): &(u32, u32)| {
                             let (from, to) =
@@ -150,7 +153,12 @@ impl Reading {
                         self.seen.extend(pairs.filter(is_news));
                     }
                     if op.writes() {
-                        self.written.insert(cell, open.iter().copied().collect());
+                        let known = self.written.entry(cell).or_default();
+                        known.iter_mut().for_each(|(bytes, _)| *bytes &= !mask);
+                        known.retain(|(bytes, _)| *bytes != 0);
+                        if !open.is_empty() {
+                            known.push((mask, open.iter().copied().collect()));
+                        }
                     }
                 }
             }
@@ -203,6 +211,15 @@ mod tests {
         let outside = "T1|acq(m)|1\nT1|w(x)|2\nT1|rel(m)|3\n\
             T0|acq(m)|4\nT0|r(x)|5\nT0|rel(m)|6\nT1|notify(c)|7\n";
         assert_eq!(edges_of(outside), [(2, 3)]);
+    }
+
+    #[test]
+    fn neighbours_of_what_was_notified_of_say_nothing() {
+        // Two flags in one word: what is read was written in the first section, not in the second.
+        let trace = "T1|acq(m)|1\nT1|w(x:1)|2\nT1|notify(c)|3\nT1|rel(m)|4\n\
+            T1|acq(m)|5\nT1|w(x+1:1)|6\nT1|notify(c)|7\nT1|rel(m)|8\n\
+            T0|acq(m)|9\nT0|r(x:1)|10\nT0|rel(m)|11\n";
+        assert_eq!(edges_of(trace), [(2, 8)]);
     }
 
     #[test]

@@ -15,33 +15,40 @@
 //! | deadlock as a refusal | a cut of lock requests that hold each other up: [`crate::cycles`] |
 //! | one model for each object | one for each window, as accesses to other objects are in nobody's way; one question for each pair of segments, however many objects they share |
 //! | filter: happens-before without locks, then locksets | the same: the model's hard order, and locks held by both |
-//! | windows, the observed order before, mutexes carried over | the same, but a window is so many events of the *simplified* trace, and has a half in common with the one before |
+//! | windows, the observed order before, mutexes carried over | the same, but a window is so many events of the *simplified* trace and has a half in common with the one before; after the paper's size larger ones are tried, for a stated time |
 //!
 //! Deviations: two accesses of an object race only if they have bytes in common; read-write locks, semaphores, atomics, and
 //! blocks of the heap have rules, too ([`order`]). A deadlock is a cycle of lock requests, not any state in which
 //! nothing goes on: what waits for a join or a condition that can never be is not found.
 //!
-//! Known misses: pairs further apart than a window; of an object one pair; of many objects with the same two places
+//! Of an object not one pair of accesses is looked for, as in the paper, but one for each two places in the program: neighbouring
+//! variables are one object.
+//!
+//! Known misses: pairs further apart than the largest window; of many objects with the same two places all but
 //! [`PER_PLACES`]; orders that [`conditions`] forbids without need.
 
 mod conditions;
+mod cspm;
 mod objects;
 mod order;
 mod questions;
 mod simplified;
 
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
 use deadheat_trace::{Event, EventIndex, Op, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use cspm::cspm;
 pub use order::LockWords;
 
 use self::questions::Questions;
 use self::simplified::{Simplified, What};
 use crate::run::border::Standing;
-use crate::{NOBODY, Observer, Options, Places, Prediction, Size, Window};
+use crate::run::windows::rounds;
+use crate::{NOBODY, Observer, Options, Places, Prediction, Window};
 
-/// The size of windows, if the user names none: the paper's.
-const WINDOW: usize = 10_000;
 /// So many candidates of the same two places are kept: one may be possible where another is not.
 pub const PER_PLACES: u32 = 4;
 
@@ -89,64 +96,107 @@ pub fn generate(
         observation.lock_words,
         observation.is_judged,
     );
-    let size = match options.size {
-        Size::Auto => WINDOW,
-        Size::Events(size) => size.max(2),
-    };
     let mut found = Found::default();
-    let mut standing = Standing::default();
-    let all = simplified.happenings.len();
-    let (mut start, mut stands_at, mut done) = (0, 0, 0);
-    while start < all && !observer.stop().load(std::sync::atomic::Ordering::Relaxed) {
-        let end = (start + size).min(all);
-        let happenings = &simplified.happenings[start..end];
-        // Nothing is known of what lies behind a gap: another window begins there.
-        let gap = happenings
-            .iter()
-            .position(|happening| happening.step.event.op() == Op::Lost);
-        let end = gap.map_or(end, |gap| start + gap);
-        for happening in &simplified.happenings[stands_at..start] {
-            standing.step(&happening.step);
+    let sizes = rounds(simplified.happenings.len(), options.size);
+    let mut round = Round {
+        observation,
+        simplified: &simplified,
+        options,
+        observer,
+        rounds: sizes.len() as u64,
+        number: 0,
+        until: None,
+    };
+    for size in sizes {
+        round.look(size, &mut found);
+        if round.is_over() {
+            break;
         }
-        stands_at = start;
-        let steps: Vec<Step> = simplified.happenings[start..end]
-            .iter()
-            .map(|happening| happening.step)
-            .collect();
-        let window = Window {
-            start: EventIndex(start as u64),
-            needed_by: vec![NOBODY; steps.len()],
-            border: standing.border(&steps),
-            steps,
-        };
-        Questions {
-            observation,
-            simplified: &simplified,
-            start: start as u32,
-            is_old: done as u32,
-            window: &window,
-            options,
-            stop: observer.stop(),
+        if round.number == 0 {
+            // A time that is too far away to be told has no end.
+            round.until = Instant::now().checked_add(options.growth);
         }
-        .ask_all(&mut found);
-        done = end;
-        found.prediction.statistics.windows += 1;
-        observer.progress(end as u64, all as u64, &found.prediction);
-        start = match gap {
-            Some(_) => end + 1,
-            None if end == all => all,
-            None => start + (size / 2).max(1),
-        };
+        round.number += 1;
     }
     found.finish(observer)
+}
+
+/// A look at the whole trace, window by window.
+struct Round<'a> {
+    observation: &'a Observation<'a>,
+    simplified: &'a Simplified,
+    options: &'a Options,
+    observer: &'a dyn Observer,
+    rounds: u64,
+    number: u64,
+    /// When larger windows are not looked at any more.
+    until: Option<Instant>,
+}
+
+impl Round<'_> {
+    fn is_over(&self) -> bool {
+        self.observer.stop().load(Ordering::Relaxed)
+            || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Asks about all windows of this size.
+    fn look(&self, size: usize, found: &mut Found) {
+        let happenings = &self.simplified.happenings;
+        let all = happenings.len();
+        let mut standing = Standing::default();
+        let (mut start, mut stands_at, mut done) = (0, 0, 0);
+        while start < all && !self.is_over() {
+            let end = (start + size).min(all);
+            // Nothing is known of what lies behind a gap: another window begins there.
+            let gap = happenings[start..end]
+                .iter()
+                .position(|happening| happening.step.event.op() == Op::Lost);
+            let end = gap.map_or(end, |gap| start + gap);
+            for happening in &happenings[stands_at..start] {
+                standing.step(&happening.step);
+            }
+            stands_at = start;
+            let here = happenings[start..end].iter();
+            let steps: Vec<Step> = here.map(|happening| happening.step).collect();
+            let window = Window {
+                start: EventIndex(start as u64),
+                needed_by: vec![NOBODY; steps.len()],
+                border: standing.border(&steps),
+                steps,
+            };
+            Questions {
+                observation: self.observation,
+                simplified: self.simplified,
+                start: start as u32,
+                is_old: done as u32,
+                window: &window,
+                budget: self.options.budget,
+                until: self.until,
+                stop: self.observer.stop(),
+            }
+            .ask_all(found);
+            done = end;
+            found.prediction.statistics.windows += 1;
+            let so_far = self.number * all as u64 + end as u64;
+            let total = self.rounds * all as u64;
+            self.observer.progress(so_far, total, &found.prediction);
+            start = match gap {
+                Some(_) => end + 1,
+                None if end == all => all,
+                None => start + (size / 2).max(1),
+            };
+        }
+    }
 }
 
 /// What was found so far.
 #[derive(Default)]
 struct Found {
     prediction: Prediction,
-    /// Objects that have a candidate.
-    objects: FxHashSet<u32>,
+    /// Objects and places that have a candidate.
+    objects: FxHashSet<(u32, Places)>,
+    /// Objects that passed the filter.
+    candidates: FxHashSet<u32>,
     /// How many candidates two places have, and whether more were looked for.
     places: FxHashMap<Places, u32>,
     /// The places of deadlocks.
@@ -156,7 +206,7 @@ struct Found {
 impl Found {
     fn finish(mut self, observer: &dyn Observer) -> Prediction {
         let found = &mut self.prediction;
-        found.is_stopped = observer.stop().load(std::sync::atomic::Ordering::Relaxed);
+        found.is_stopped = observer.stop().load(Ordering::Relaxed);
         found.unknown.sort_unstable();
         found.unknown.dedup();
         for all in [&mut found.races, &mut found.deadlocks] {

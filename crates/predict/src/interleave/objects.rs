@@ -99,7 +99,7 @@ impl Cell {
 }
 
 /// The bytes of each cell that a range covers.
-fn cells(start: u64, end: u64) -> impl Iterator<Item = (u64, u8)> {
+pub fn cells(start: u64, end: u64) -> impl Iterator<Item = (u64, u8)> {
     (start >> 3..=end.saturating_sub(1).max(start) >> 3).map(move |cell| {
         let from = start.max(cell << 3) - (cell << 3);
         let upto = end.min((cell << 3) + 8) - (cell << 3);

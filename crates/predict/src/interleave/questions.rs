@@ -2,7 +2,7 @@
 //! for every cycle of locks, whether its requests can.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step};
 use rustc_hash::FxHashMap;
@@ -13,8 +13,8 @@ use super::{Found, Observation, PER_PLACES};
 use crate::candidates::{LockSets, pairs};
 use crate::check;
 use crate::{
-    Answer, Asker, Budget, Cut, Goal, Model, Options, Places, Proven, Refused, Schedule, Stage,
-    Window, cycles,
+    Answer, Asker, Budget, Cut, Goal, Model, Places, Proven, Refused, Schedule, Stage, Window,
+    cycles,
 };
 
 /// So many pairs of kinds of accesses to one object are compared in a window.
@@ -34,8 +34,10 @@ pub struct Questions<'a> {
     pub is_old: u32,
     /// The window.
     pub window: &'a Window,
-    /// How to ask.
-    pub options: &'a Options,
+    /// How long one question may take.
+    pub budget: Duration,
+    /// When it is over: smaller windows have been asked about.
+    pub until: Option<Instant>,
     /// Whether to stop.
     pub stop: &'a AtomicBool,
 }
@@ -90,18 +92,22 @@ impl Questions<'_> {
             .accesses
             .chunk_by(|one, other| one.object == other.object)
         {
-            if self.stop.load(Ordering::Relaxed) {
+            if self.is_over() {
                 return;
             }
             let range = self.start..self.start + self.window.steps.len() as u32;
             let first = accesses.partition_point(|access| access.segment < range.start);
             let last = accesses.partition_point(|access| access.segment < range.end);
             let here = &accesses[first..last];
-            if !here.is_empty() && !found.objects.contains(&here[0].object) {
+            if !here.is_empty() {
                 self.ask_about(here, &mut asking, found);
             }
         }
         self.deadlocks(&mut asking, found);
+    }
+
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     /// Asks about one object.
@@ -110,8 +116,9 @@ impl Questions<'_> {
         let (mut compared, mut asked) = (0, 0);
         let mut is_candidate = false;
         let mut unknown = None;
+        let object = accesses[0].object;
         for (at, one) in groups.iter().enumerate() {
-            for other in groups[at + 1..]
+            'pairs: for other in groups[at + 1..]
                 .iter()
                 .filter(|other| one.key.can_race_with(&other.key))
             {
@@ -122,6 +129,7 @@ impl Questions<'_> {
                 let model = asking.model;
                 if compared > MOST_COMPARED
                     || many >= PER_PLACES
+                    || found.objects.contains(&(object, places))
                     || model.locks.exclude(&model.threads, first, second)
                 {
                     continue;
@@ -146,11 +154,11 @@ impl Questions<'_> {
                                 continue;
                             };
                             let next = self.accesses_of(one, other);
-                            found.add_race(self.proven(Goal::Race, next, &schedule, stage));
-                            found.objects.insert(one.object);
+                            let proven = self.proven(Goal::Race, next, &schedule, stage);
+                            found.prediction.races.push(proven);
+                            found.objects.insert((object, places));
                             *found.places.entry(places).or_default() += 1;
-                            found.prediction.statistics.candidates += 1;
-                            return;
+                            continue 'pairs;
                         }
                         Some(None) => {}
                         None => unknown = unknown.or(Some(pair)),
@@ -158,8 +166,10 @@ impl Questions<'_> {
                 }
             }
         }
-        found.prediction.statistics.candidates += u64::from(is_candidate);
-        if let Some(pair) = unknown {
+        if is_candidate && found.candidates.insert(object) {
+            found.prediction.statistics.candidates += 1;
+        }
+        if let Some(pair) = unknown.filter(|_| self.until.is_none()) {
             let index = |at: u32| self.simplified.index(self.start + at);
             found.prediction.unknown.push(pair.map(index));
         }
@@ -237,8 +247,9 @@ impl Questions<'_> {
 
     fn ask(&self, cut: &Cut, asking: &mut Asking, found: &mut Found) -> (Answer, Stage) {
         let started = Instant::now();
+        let deadline = started.checked_add(self.budget);
         let budget = Budget {
-            deadline: started.checked_add(self.options.budget),
+            deadline: deadline.into_iter().chain(self.until).min(),
             stop: Some(self.stop),
         };
         let (answer, stage) = asking.asker.ask(cut, &budget);
@@ -249,6 +260,8 @@ impl Questions<'_> {
         match answer {
             Answer::Reached(_) => of_stage.reached += 1,
             Answer::Impossible => of_stage.impossible += 1,
+            // A smaller window has answered.
+            Answer::Unknown if self.until.is_some() => {}
             Answer::Unknown => figures.unknown += 1,
         }
         (answer, stage)
@@ -298,7 +311,7 @@ impl Questions<'_> {
     fn deadlocks(&self, asking: &mut Asking, found: &mut Found) {
         for (places, cuts) in cycles(asking.model).cuts {
             for next in cuts {
-                if found.locked.contains(&places) || self.stop.load(Ordering::Relaxed) {
+                if found.locked.contains(&places) || self.is_over() {
                     break;
                 }
                 let goal = Goal::Deadlock;
@@ -327,12 +340,6 @@ impl Questions<'_> {
             schedule: events.map(|at| self.simplified.index(at)).collect(),
             stage,
         }
-    }
-}
-
-impl Found {
-    fn add_race(&mut self, proven: Proven) {
-        self.prediction.races.push(proven);
     }
 }
 

@@ -6,7 +6,7 @@
 
 pub(crate) mod border;
 mod quiet;
-mod windows;
+pub(crate) mod windows;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

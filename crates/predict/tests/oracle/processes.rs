@@ -150,17 +150,17 @@ impl<'a> Program<'a> {
         pairs
     }
 
-    /// The last writes to the words that an access touches.
+    /// The last writes to the bytes that an access touches.
     fn writers(&self, access: usize) -> Vec<usize> {
-        let words = |at: usize| {
+        let bytes = |at: usize| {
             let event = self.event(at);
-            event.target() / 8..=(event.target() + event.size() - 1) / 8
+            event.target()..event.target() + event.size()
         };
-        let last_to = |word: u64| {
+        let last_to = |byte: u64| {
             let mut before = (0..access).rev();
-            before.find(|at| self.event(*at).op().writes() && words(*at).contains(&word))
+            before.find(|at| self.event(*at).op().writes() && bytes(*at).contains(&byte))
         };
-        words(access).filter_map(last_to).collect()
+        bytes(access).filter_map(last_to).collect()
     }
 
     /// From where on it holds what a section's thread notifies of: first of the section's end and the notification.

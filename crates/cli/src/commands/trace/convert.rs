@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Write, stdout};
+use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use deadheat_trace::{Op, Steps, WriteError, json, text, verify};
 
 use super::{Format, Which};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::input;
+use crate::prediction::Loaded;
 use crate::progress::Watched;
 use crate::terminal::{count, say};
 
@@ -19,6 +22,7 @@ Examples:
   deadheat trace convert --to std -o run.std        for RAPID and tools like it
   deadheat trace convert 3 --to json -o run.jsonl
   deadheat trace convert run.std --to text
+  deadheat trace convert --to csp -o run.csp        a model of its interleavings, for FDR
 
 What STD cannot say is left out or said in a roundabout way; how much of it is told at the end.";
 
@@ -31,7 +35,7 @@ pub struct Args {
 
     /// The format.
     #[arg(long, value_enum)]
-    to: Format,
+    to: Target,
 
     /// The file; standard output if it is not given.
     #[arg(short, long, value_name = "FILE")]
@@ -42,27 +46,62 @@ pub struct Args {
     repair: bool,
 }
 
+/// What a trace can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// Deadheat's text format, which says everything.
+    Text,
+    /// STD, the text format of RAPID: accesses, locks, fork and join.
+    Std,
+    /// One JSON object per line.
+    Json,
+    /// CSPM, the language of the refinement checker FDR: a model of the orders that synchronisation
+    /// allows, with an assertion that no deadlock is among them and one for each shared object that no race is.
+    Csp,
+}
+
 impl Args {
     /// Converts.
     pub fn run(self) -> Result<Exit> {
         let path = self.which.path()?;
-        let input = input::open(&path)?;
-        let out: Box<dyn Write> = match &self.output {
-            None => Box::new(stdout().lock()),
-            Some(output) => Box::new(self.create(output, &path)?),
+        let format = match self.to {
+            Target::Text => Format::Text,
+            Target::Std => Format::Std,
+            Target::Json => Format::Json,
+            Target::Csp => return self.model(&path),
         };
-        let out = BufWriter::with_capacity(1 << 16, out);
+        let input = input::open(&path)?;
+        let out = BufWriter::with_capacity(1 << 16, self.out(&path)?);
         let written = if self.repair {
-            convert(&mut verify::repair(input), out, self.to)
+            convert(&mut verify::repair(input), out, format)
         } else {
             let mut steps = Watched::new(input, "converting");
-            let written = convert(&mut steps, out, self.to);
+            let written = convert(&mut steps, out, format);
             input::tell(&steps.into_inner().remarks());
             written
         };
         let written = written.map_err(|error| input::not_converted(&path, &error))?;
         tell(&written);
         Ok(Exit::Clean)
+    }
+
+    /// Writes the model of the trace's interleavings.
+    fn model(&self, path: &Path) -> Result<Exit> {
+        let (loaded, tables) = Loaded::without_values(path, &Config::default())?;
+        let written = self.out(path)?.write_all(loaded.cspm(&tables).as_bytes());
+        match written {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Error::usage(format!("cannot write the model: {error}")))
+            }
+            _ => Ok(Exit::Clean),
+        }
+    }
+
+    fn out(&self, path: &Path) -> Result<Box<dyn Write>> {
+        Ok(match &self.output {
+            None => Box::new(stdout().lock()),
+            Some(output) => Box::new(self.create(output, path)?),
+        })
     }
 
     fn create(&self, output: &Path, input: &Path) -> Result<File> {

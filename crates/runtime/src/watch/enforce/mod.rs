@@ -21,7 +21,7 @@
 mod order;
 mod verdict;
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use deadheat_wire::Op;
 use deadheat_wire::plan::{After, GoalKind};
@@ -43,13 +43,13 @@ const FREE: u32 = 3;
 
 /// How many events of the plan have happened.
 static HAPPENED: AtomicU32 = AtomicU32::new(0);
-/// When the last of them did, in milliseconds.
-static LAST: AtomicU64 = AtomicU64::new(0);
 
 static ROW: AtomicPtr<Row> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Between two looks whether it still goes on.
 const PAUSE: u64 = 20;
+/// So often a thread looks for its turn before it sleeps.
+const LOOKS: usize = 400;
 /// How long a lock may still be held that the plan says is free: whoever gives it back has said so a moment before.
 const MOMENT: u64 = 500;
 /// The exit code of a program that was stopped at its goal.
@@ -94,7 +94,6 @@ pub fn start(path: &[u8]) -> bool {
     // SAFETY: just mapped, large enough, and nobody else knows of it.
     unsafe { place.write(row) };
     ROW.store(place, Ordering::Release);
-    LAST.store(sys::milliseconds(), Ordering::Relaxed);
     PHASE.store(FOLLOWING, Ordering::Release);
     if let Some(row) = row_of_plan() {
         advance_to(row, 0);
@@ -171,7 +170,7 @@ fn wait_for_turn(deed: &Deed) -> Option<usize> {
             return None;
         };
         if row.is_it(event, deed) {
-            if !wait_until(row, event) {
+            if !wait_until(row, thread, event) {
                 return None;
             }
             // Others may have found out meanwhile which object it is.
@@ -181,7 +180,7 @@ fn wait_for_turn(deed: &Deed) -> Option<usize> {
             }
         } else if row.is_wait(event) && is_after_wait(row, thread, part.done, deed) {
             for number in 0..Row::WAIT {
-                if !wait_until(row, event + number) {
+                if !wait_until(row, thread, event + number) {
                     return None;
                 }
                 advance(row, part);
@@ -206,58 +205,90 @@ fn is_after_wait(row: &Row, thread: usize, done: u32, deed: &Deed) -> bool {
 }
 
 /// Waits for an event's turn; false if the plan is over.
-fn wait_until(row: &Row, event: usize) -> bool {
+fn wait_until(row: &Row, thread: usize, event: usize) -> bool {
     let place = row.place(event);
-    loop {
-        let happened = HAPPENED.load(Ordering::Acquire);
-        if happened == place {
+    for _ in 0..LOOKS {
+        if HAPPENED.load(Ordering::Acquire) == place {
             return is_on();
         }
-        if !wait_a_little(row, happened) {
+        core::hint::spin_loop();
+    }
+    let mut sleep = Sleep::new(thread);
+    while HAPPENED.load(Ordering::Acquire) != place {
+        if !sleep.until_called(row, |happened| happened != place) {
             return false;
         }
     }
+    is_on()
 }
 
-/// Sleeps until something happens; false if the plan is over.
-fn wait_a_little(row: &Row, happened: u32) -> bool {
-    if !is_on() {
-        return false;
+/// A thread that sleeps and looks again, and notices when nothing happens any more.
+struct Sleep {
+    thread: usize,
+    /// What has happened, and since when nothing else has.
+    happened: u32,
+    since: u64,
+}
+
+impl Sleep {
+    fn new(thread: usize) -> Self {
+        Sleep {
+            thread,
+            happened: HAPPENED.load(Ordering::Acquire),
+            since: sys::milliseconds(),
+        }
     }
-    sys::futex_wait(&HAPPENED, happened, PAUSE);
-    let patience = options::WATCHDOG.get() * 1000;
-    let since = sys::milliseconds().saturating_sub(LAST.load(Ordering::Relaxed));
-    if patience != 0 && since > patience && HAPPENED.load(Ordering::Relaxed) == happened {
-        let (thread, done) = row.whose(happened);
-        over(row, &Verdict::Passed(thread, done));
+
+    /// Sleeps until the thread is called, if what has happened does not end it; false if the plan is over.
+    fn until_called(&mut self, row: &Row, goes_on: impl Fn(u32) -> bool) -> bool {
+        let word = row.call(self.thread);
+        let call = word.load(Ordering::Acquire);
+        if !is_on() {
+            return false;
+        }
+        let happened = HAPPENED.load(Ordering::Acquire);
+        if goes_on(happened) {
+            sys::futex_wait(word, call, PAUSE);
+        }
+        let (now, patience) = (sys::milliseconds(), options::WATCHDOG.get() * 1000);
+        if happened != self.happened {
+            (self.happened, self.since) = (happened, now);
+        } else if patience != 0 && now - self.since > patience {
+            let (thread, done) = row.whose(happened);
+            over(row, &Verdict::Passed(thread, done));
+        }
+        is_on()
     }
-    is_on()
 }
 
 /// One more event has happened: the running thread's next.
 fn advance(row: &Row, part: &mut Part) {
     part.done += 1;
-    advance_to(row, HAPPENED.load(Ordering::Relaxed) + 1);
+    let happened = HAPPENED.load(Ordering::Relaxed) + 1;
+    advance_to(row, happened);
+    if let Some(next) = row.owner(happened)
+        && Some(next) != part.index()
+    {
+        wake(row, next);
+    }
+}
+
+fn wake(row: &Row, thread: usize) {
+    let word = row.call(thread);
+    word.fetch_add(1, Ordering::Release);
+    sys::futex_wake(word, 1);
 }
 
 fn advance_to(row: &Row, happened: u32) {
-    LAST.store(sys::milliseconds(), Ordering::Relaxed);
     HAPPENED.store(happened, Ordering::Release);
-    if happened as usize == row.length() {
-        match row.plan.header.goal == GoalKind::Deadlock as u32 {
-            true => {
-                let following = PHASE.compare_exchange(
-                    FOLLOWING,
-                    GATHERING,
-                    Ordering::AcqRel,
-                    Ordering::Relaxed,
-                );
-                let _ = following; // It may be over already.
-            }
-            false => over(row, &Verdict::Reached(&[])),
-        }
+    if happened as usize != row.length() {
+        return;
     }
-    sys::futex_wake(&HAPPENED, u32::MAX >> 1);
+    if row.plan.header.goal != GoalKind::Deadlock as u32 {
+        return over(row, &Verdict::Reached(&[]));
+    }
+    // It may be over already: then it stays so.
+    let _ = PHASE.compare_exchange(FOLLOWING, GATHERING, Ordering::AcqRel, Ordering::Relaxed);
 }
 
 /// The plan is over, for this reason; the first one counts.
@@ -265,8 +296,9 @@ fn over(row: &Row, verdict: &Verdict) {
     if matches!(PHASE.swap(FREE, Ordering::AcqRel), FOLLOWING | GATHERING) {
         verdict::write(&row.plan, verdict);
     }
-    // Who sleeps looks again.
-    sys::futex_wake(&HAPPENED, u32::MAX >> 1);
+    for thread in 0..row.plan.threads.len() {
+        wake(row, thread);
+    }
 }
 
 impl Turn {
@@ -360,11 +392,12 @@ fn come_to_the_end(row: &Row, thread: usize, deed: &Deed) {
         PLACES[goal].store(deed.pc, Ordering::Relaxed);
         ASKED[goal].store(deed.addr, Ordering::Release);
     }
+    let mut sleep = Sleep::new(thread);
     while is_on() {
         if PHASE.load(Ordering::Acquire) == GATHERING && goal == Some(0) {
             judge(row);
         }
-        wait_a_little(row, HAPPENED.load(Ordering::Relaxed));
+        sleep.until_called(row, |_| true);
     }
 }
 
@@ -417,8 +450,9 @@ pub fn before_end() {
     if let Some((thread, done)) = my_part().and_then(next) {
         return over(row, &Verdict::Ended(thread, done.into()));
     }
+    let mut sleep = Sleep::new(my_part().and_then(|part| part.index()).unwrap_or(0));
     while is_on() && PHASE.load(Ordering::Acquire) == FOLLOWING {
-        wait_a_little(row, HAPPENED.load(Ordering::Relaxed));
+        sleep.until_called(row, |_| true);
     }
     if is_on() {
         let (thread, done) = row.whose(HAPPENED.load(Ordering::Relaxed));

@@ -4,7 +4,7 @@
 //! is the object that the first event which names it is done to. Where addresses of modules differ from run to run,
 //! their last twelve bits do not.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::Op;
 use deadheat_wire::plan::{PlanEvent, Region};
@@ -22,9 +22,12 @@ pub struct Row {
     pub plan: Plan,
     /// The place of each event.
     places: *mut u32,
-    /// The event at each place.
+    /// The event at each place, and whose it is.
     events: *mut u32,
+    owners: *mut u32,
     length: usize,
+    /// Changes when a thread of the plan is called.
+    calls: *const AtomicU32,
     /// The objects, by region; 0 while unknown.
     objects: *const AtomicU64,
 }
@@ -39,9 +42,14 @@ impl Row {
         (count < u32::MAX as usize).then_some(())?;
         let places: *mut u32 = memory::pages(count.max(1));
         let events: *mut u32 = memory::pages(count.max(1));
+        let owners: *mut u32 = memory::pages(count.max(1));
+        let calls: *const AtomicU32 = memory::pages(plan.threads.len().max(1));
         let done: *mut u64 = memory::pages(plan.threads.len().max(1));
         let objects: *const AtomicU64 = memory::pages(plan.header.regions.max(2) as usize);
-        let missing = places.is_null() || events.is_null() || done.is_null() || objects.is_null();
+        let missing = [places, events, owners].iter().any(|part| part.is_null())
+            || done.is_null()
+            || calls.is_null()
+            || objects.is_null();
         (!missing).then_some(())?;
         let mut length = 0;
         for segment in plan.segments {
@@ -55,6 +63,7 @@ impl Row {
                     let event = (thread.first + *done) as usize;
                     *places.add(event) = length as u32;
                     *events.add(length) = event as u32;
+                    *owners.add(length) = segment.thread;
                     length += 1;
                     *done += 1;
                 }
@@ -64,7 +73,9 @@ impl Row {
             plan,
             places,
             events,
+            owners,
             length,
+            calls,
             objects,
         })
     }
@@ -89,6 +100,19 @@ impl Row {
     pub fn place(&self, event: usize) -> u32 {
         // SAFETY: there are as many as events.
         unsafe { *self.places.add(event) }
+    }
+
+    /// Which of the plan's threads has the turn after so many events; none if there are no more.
+    pub fn owner(&self, happened: u32) -> Option<usize> {
+        // SAFETY: there are `length` places.
+        ((happened as usize) < self.length)
+            .then(|| unsafe { *self.owners.add(happened as usize) } as usize)
+    }
+
+    /// What a thread of the plan sleeps on.
+    pub fn call(&self, thread: usize) -> &AtomicU32 {
+        // SAFETY: callers have the index from the plan, whose threads all have one.
+        unsafe { &*self.calls.add(thread) }
     }
 
     /// Whose turn it is after so many events, and how many of its own have happened then. The last thread's, if
