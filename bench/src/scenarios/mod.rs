@@ -15,6 +15,12 @@ use deadheat_oracle::{Oracle, read_folder};
 use self::reports::{Report, Score, errors, of_check, of_tsan, score};
 use crate::kernel::Place;
 
+/// Programs that give ThreadSanitizer the lines of its frames. It does not always find them by itself.
+const SYMBOLIZERS: [&str; 2] = [
+    "/usr/lib/llvm-19/bin/llvm-symbolizer",
+    "/usr/bin/llvm-symbolizer",
+];
+
 /// A run that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -186,10 +192,11 @@ fn run(mut command: Command, work: &Path) -> Result<Run, String> {
     let failed = |error: std::io::Error| format!("{error}");
     let told: PathBuf = work.join("said");
     let file = File::create(&told).map_err(failed)?;
-    command.env(
-        "TSAN_OPTIONS",
-        "detect_deadlocks=1:second_deadlock_stack=0:exitcode=0",
-    );
+    let mut options = "detect_deadlocks=1:exitcode=0".to_owned();
+    if let Some(symbolizer) = SYMBOLIZERS.iter().find(|path| Path::new(path).exists()) {
+        options += &format!(":external_symbolizer_path={symbolizer}");
+    }
+    command.env("TSAN_OPTIONS", options);
     let started = Instant::now();
     let mut child = command
         .stdout(Stdio::null())

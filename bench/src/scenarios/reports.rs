@@ -57,13 +57,14 @@ pub fn score(oracle: &Oracle, reports: &BTreeSet<Report>) -> Score {
 
 /// The line of a program's file that a frame is in, if it is.
 fn line_in(frame: &str, file: &str) -> Option<u32> {
-    let behind = frame.rsplit_once(file)?.1.strip_prefix(':')?;
+    let behind = frame.split_once(&format!("/{file}:"))?.1;
     let digits = behind.split(|c: char| !c.is_ascii_digit()).next()?;
     digits.parse().ok()
 }
 
-/// The innermost lines of a program's file: one for each part of a text that a line for which `begins` is true starts.
-fn sides(text: &[&str], file: &str, begins: impl Fn(&str) -> bool) -> Vec<u32> {
+/// The innermost lines of a program's file: one for each part of a text that a line for which `begins` is true starts. A race has two;
+/// where a block comes from may follow.
+fn sides(text: &[&str], file: &str, is_race: bool, begins: impl Fn(&str) -> bool) -> Vec<u32> {
     let mut sides: Vec<Option<u32>> = Vec::new();
     for line in text {
         if begins(line) {
@@ -72,6 +73,7 @@ fn sides(text: &[&str], file: &str, begins: impl Fn(&str) -> bool) -> Vec<u32> {
             *side = line_in(line, file);
         }
     }
+    sides.truncate(if is_race { 2 } else { usize::MAX });
     let mut lines: Vec<u32> = sides.into_iter().map(Option::unwrap_or_default).collect();
     lines.sort_unstable();
     lines
@@ -94,7 +96,7 @@ pub fn of_check(printed: &str, file: &str) -> BTreeSet<Report> {
     let sure = findings.filter(|part| is_head(part[0]) && !part[0].starts_with("warning"));
     let reports = sure.map(|part| {
         let is_race = part[0].contains("race on") || part[0].starts_with("race");
-        report(is_race, sides(part, file, is_side))
+        report(is_race, sides(part, file, is_race, is_side))
     });
     reports.collect()
 }
@@ -115,7 +117,7 @@ pub fn of_tsan(said: &str, file: &str) -> BTreeSet<Report> {
                 let line = line.strip_prefix("previous ").unwrap_or(&line);
                 words.iter().any(|word| line.starts_with(word)) && line.ends_with(':')
             };
-            reports.insert(report(true, sides(&lines, file, is_side)));
+            reports.insert(report(true, sides(&lines, file, true, is_side)));
         }
     }
     reports
@@ -131,7 +133,7 @@ mod tests {
 ==================
 WARNING: ThreadSanitizer: data race (pid=1)
   Read of size 4 at 0x1 by main thread:
-    #0 main /p/a.c:54 (a+0x1)
+    #0 main /p/a.c:54 (a.c-gcc+0x1)
 
   Previous write of size 4 at 0x1 by thread T1:
     #0 helper /p/other.h:3
@@ -157,7 +159,8 @@ confirmed race on value (hybrid, maximal) [a270612b]
   read of 4 bytes by T0:
       main /p/a.c:54
     holding no lock
-  value is a global variable, declared at /p/a.c:8
+  byte 4 of a heap block of 8 bytes at 0x10, allocated by T0:
+      main /p/a.c:8
 
 deadlock of 2 threads (maximal) [b8b3d40e]
   T0 waits for posted (semaphore):
