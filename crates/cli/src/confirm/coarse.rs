@@ -220,7 +220,10 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
         return Ok(());
     }
     let coarse = Coarse::of(trace)?;
-    let places = places(trace, candidates.iter().flat_map(|candidate| &candidate.next))?;
+    let places = places(
+        trace,
+        candidates.iter().flat_map(|candidate| &candidate.next),
+    )?;
     let mut progress = Counted::new("enforcing schedules", candidates.len() as u64);
     for candidate in &candidates {
         progress.advance();
