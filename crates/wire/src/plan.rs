@@ -27,6 +27,8 @@
 //! passed 1 17                         a thread took no step for too long
 //! ```
 
+use crate::Op;
+
 /// The variable that names the plan.
 pub const PLAN: &str = "DEADHEAT_PLAN";
 /// What the name of the verdict's file ends with.
@@ -37,6 +39,34 @@ pub const VERDICT_MAGIC: &str = "deadheat-verdict";
 pub const VERSION: u32 = 1;
 /// The first eight bytes of a plan.
 pub const MAGIC: [u8; 8] = *b"DHPLAN\0\0";
+
+/// Whether a thread that otherwise runs free is made to wait before it does this: what plans of synchronisation
+/// consist of.
+pub const fn is_enforced(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Acquire
+            | Op::Release
+            | Op::ReadAcquire
+            | Op::ReadRelease
+            | Op::Refused
+            | Op::ReadRefused
+            | Op::Fork
+            | Op::Begin
+            | Op::End
+            | Op::Join
+            | Op::Wait
+            | Op::Wake
+            | Op::Timeout
+            | Op::Notify
+            | Op::NotifyAll
+            | Op::BarrierEnter
+            | Op::BarrierExit
+            | Op::Post
+            | Op::Take
+            | Op::TakeRefused
+    )
+}
 
 /// What the goals are.
 #[repr(u32)]

@@ -24,7 +24,7 @@ mod verdict;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use deadheat_wire::Op;
-use deadheat_wire::plan::{After, GoalKind};
+use deadheat_wire::plan::{self, After, GoalKind};
 
 use self::order::{Deed, Plan, Row};
 use self::verdict::Verdict;
@@ -146,7 +146,7 @@ pub fn turn(op: Op, object: usize, pc: usize) -> Turn {
         pc,
         is_range: false,
     };
-    let event = match is_on() {
+    let event = match is_on() && plan::is_enforced(op) {
         true => wait_for_turn(&deed),
         false => None,
     };
