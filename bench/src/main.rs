@@ -15,6 +15,7 @@ mod measure;
 mod predict;
 mod reading;
 mod report;
+mod scenarios;
 mod watch;
 
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation DEADHEAT KERNELS-FOLDER \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios DEADHEAT KERNELS-FOLDER \
                  WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -54,6 +55,7 @@ fn run() -> Result<(), String> {
         Some("watch") => watch::measure(&place, runs)?,
         Some("predict") => predict::measure()?,
         Some("ablation") => ablation::measure(&place, runs)?,
+        Some("scenarios") => scenarios::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");

@@ -60,7 +60,7 @@ pub fn of(trace: &Path) -> Result<Again> {
         return Err(cannot(format!("its standard input, {stdin}, is gone")).help("record it again"));
     }
     let inputs = beside(trace, "inputs");
-    if !inputs.is_file() {
+    if !is_younger(&inputs, trace) {
         write_inputs(&inputs)?;
     }
     Ok(Again {
@@ -69,6 +69,12 @@ pub fn of(trace: &Path) -> Result<Again> {
         stdin,
         inputs,
     })
+}
+
+/// Whether a file was made from the trace that is there, not from one that was there before.
+fn is_younger(made: &Path, trace: &Path) -> bool {
+    let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    changed(made).is_some_and(|made| Some(made) >= changed(trace))
 }
 
 /// Writes what the threads of a trace got from the system beside it.

@@ -61,6 +61,35 @@ pub struct Analysis {
     pub trace_remarks: Vec<String>,
 }
 
+impl Analysis {
+    /// Takes in what another run of the program has shown: of the same finding the surer one is kept.
+    pub fn take_in(&mut self, other: Analysis) {
+        for finding in other.findings {
+            match self
+                .findings
+                .iter_mut()
+                .find(|known| known.id == finding.id)
+            {
+                Some(known) => {
+                    let count = known.count + finding.count;
+                    if finding.rung > known.rung {
+                        *known = finding;
+                    }
+                    known.count = count;
+                }
+                None => self.findings.push(finding),
+            }
+        }
+        self.runs.extend(other.runs);
+        self.events += other.events;
+        for remark in other.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+    }
+}
+
 /// Looks at the trace at `path` with these methods, and for cycles of locks. Witnesses are written to
 /// the folder, if there is one.
 pub fn of(
@@ -297,7 +326,7 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
         .collect();
     let of_deadlocks = deadlocks
         .iter()
-        .flat_map(|(_, proven)| proven.next.iter().copied());
+        .flat_map(|(_, proven)| proven.core().iter().copied());
     let refused: Vec<(How, &Refused)> = runs
         .iter()
         .filter_map(|run| Some((run.how, run.prediction.as_ref()?)))
@@ -362,7 +391,7 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
     }
     for (how, proven) in deadlocks {
         let request = |index: &EventIndex| Some((*index, contexts.get(*index)?.step.event.lock()));
-        let requests: Option<Vec<_>> = proven.next.iter().map(request).collect();
+        let requests: Option<Vec<_>> = proven.core().iter().map(request).collect();
         let requests = requests.unwrap_or_default();
         if let Some(finding) = explain.deadlock(&requests, how.rung(), how.name()) {
             name(&proven.next, &finding);

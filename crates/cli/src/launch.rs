@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
@@ -237,6 +238,15 @@ fn library_path(ours: &Path, theirs: Option<OsString>) -> OsString {
         value.push(theirs);
     }
     value
+}
+
+/// This process's standard error, for a program's output and errors.
+pub fn errors_twice() -> Option<(File, File)> {
+    let errors = || {
+        let fd = io::stderr().as_fd().try_clone_to_owned();
+        fd.ok().map(File::from)
+    };
+    Some((errors()?, errors()?))
 }
 
 /// Whether the system allows programs to be started with the same addresses in every run.

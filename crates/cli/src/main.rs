@@ -10,6 +10,7 @@ mod commands;
 mod compiler;
 mod config;
 mod confirm;
+mod coverage;
 mod error;
 mod exit;
 mod how;

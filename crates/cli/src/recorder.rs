@@ -42,6 +42,8 @@ pub struct Plan {
     pub place: Place,
     /// The recorded run that this one is to be again, if it is.
     pub again: Option<Again>,
+    /// Whether what it prints goes to standard error: standard output is for the report.
+    pub aside: bool,
 }
 
 /// A recording that was made.
@@ -81,9 +83,9 @@ impl Place {
                 );
             }
             std::fs::remove_file(path).map_err(refused)?;
-        }
-        for what in ["live", "invocation", "stdin", "inputs"] {
-            let _ = std::fs::remove_file(beside(path, what));
+            for what in ["live", "invocation", "stdin", "inputs"] {
+                let _ = std::fs::remove_file(beside(path, what));
+            }
         }
         let path = std::path::absolute(path).map_err(refused)?;
         if !path.parent().is_some_and(Path::is_dir) {
@@ -174,7 +176,7 @@ impl Plan {
             variables,
             folder: None,
             stdin: Source::Kept(Invocation::stdin_path(trace)),
-            output: None,
+            output: self.aside.then(launch::errors_twice).flatten(),
             steady: self.steady,
             filled: None,
         }

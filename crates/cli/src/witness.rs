@@ -88,6 +88,28 @@ impl Digest {
 }
 
 impl Witness {
+    /// Of a finding.
+    pub fn new(finding: &Finding, trace: Trace, start: u64) -> Self {
+        Witness {
+            version: VERSION,
+            finding: finding.id.clone(),
+            kind: finding.kind,
+            signature: finding.signature.clone(),
+            trace,
+            start,
+            next: Vec::new(),
+            switches: 0,
+            schedule: Vec::new(),
+        }
+    }
+
+    /// The same with another schedule.
+    pub fn with(mut self, schedule: Vec<(u32, u64)>) -> Self {
+        self.switches = schedule.len().saturating_sub(1);
+        self.schedule = schedule;
+        self
+    }
+
     /// Reads a witness. Its trace is named so that it can be opened from the current folder.
     pub fn read(path: &Path) -> Result<Self> {
         let shown = path.display();
@@ -136,7 +158,7 @@ pub fn write(
     let proving = runs.iter().filter(|run| run.how.rung() == Rung::Witness);
     for prediction in proving.filter_map(|run| run.prediction.as_ref()) {
         for proven in prediction.races.iter().chain(&prediction.deadlocks) {
-            let mut next: Vec<u64> = proven.next.iter().map(|at| at.0).collect();
+            let mut next: Vec<u64> = proven.core().iter().map(|at| at.0).collect();
             next.sort_unstable();
             wanted.insert(next, proven);
         }
@@ -160,28 +182,20 @@ pub fn write(
         };
         let schedule = runs_of(&proven.schedule, &threads);
         let thread = |at: &EventIndex| threads[at.0 as usize].0;
-        let file = Witness {
-            version: VERSION,
-            finding: finding.id.clone(),
-            kind: finding.kind,
-            signature: finding.signature.clone(),
-            trace: Trace {
-                path: trace.to_path_buf(),
-                events: threads.len() as u64,
-                digest: digest.clone(),
-            },
-            start: proven.start.0,
-            next: proven
-                .next
-                .iter()
-                .map(|at| Next {
-                    index: at.0,
-                    thread: thread(at),
-                })
-                .collect(),
-            switches: schedule.len().saturating_sub(1),
-            schedule,
+        let of_trace = Trace {
+            path: trace.to_path_buf(),
+            events: threads.len() as u64,
+            digest: digest.clone(),
         };
+        let mut file = Witness::new(finding, of_trace, proven.start.0).with(schedule);
+        file.next = proven
+            .next
+            .iter()
+            .map(|at| Next {
+                index: at.0,
+                thread: thread(at),
+            })
+            .collect();
         let name = folder.join(file_name(&finding.id));
         match file.write(&name) {
             Ok(()) => {

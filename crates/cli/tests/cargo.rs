@@ -405,3 +405,61 @@ fn another_standard_library_is_refused() {
     compile.env("DEADHEAT_CACHE", here.path().join("cache"));
     insta::assert_snapshot!("another_library", here.told(&mut compile));
 }
+
+#[test]
+fn what_cargo_ran_runs_again() {
+    let here = Sandbox::new();
+    here.file(
+        "Cargo.toml",
+        "[package]\nname = \"inputs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+    );
+    here.file(
+        "src/main.rs",
+        r#"
+use std::collections::HashSet;
+use std::time::{Instant, SystemTime};
+
+fn got() -> String {
+    let order: Vec<u32> = (0..20).collect::<HashSet<u32>>().into_iter().collect();
+    format!("{order:?} {:?} {:?} {}", SystemTime::now(), Instant::now(), std::process::id())
+}
+
+fn main() {
+    let threads = [0, 1].map(|_| std::thread::spawn(|| (0..5).map(|_| got()).collect::<Vec<_>>()));
+    println!("{:?}", threads.map(|thread| thread.join().unwrap()));
+    println!("{:?} {:?}", std::env::args(), std::env::var("CARGO_PKG_NAME"));
+    println!("{:?}", std::io::read_to_string(std::io::stdin()));
+}
+
+#[test]
+fn prints() {
+    println!("{} {:?}", got(), std::env::current_dir());
+}
+"#,
+    );
+    let input = here.file("input", "from cargo");
+    let mut command = cargo_deadheat(&here, &["--seed", "5", "run", "--", "one"]);
+    let first = printed(command.stdin(std::fs::File::open(input).unwrap()));
+    assert!(first.contains("Ok(\"inputs\")"), "{first}");
+    assert!(first.contains("Ok(\"from cargo\")"), "{first}");
+    let again = |seed: &str| {
+        let mut command = here.deadheat(["record", "--again", "latest", "--seed", seed]);
+        printed(command.stdin(std::process::Stdio::null()))
+    };
+    assert_eq!(again("6"), first);
+    assert_eq!(again("7"), first);
+
+    let args = [
+        "--seed",
+        "5",
+        "test",
+        "--",
+        "--nocapture",
+        "--test-threads",
+        "1",
+    ];
+    let first = printed(&mut cargo_deadheat(&here, &args));
+    assert!(first.contains("1 passed"), "{first}");
+    let up_to_duration = |text: &str| text.split("finished in").next().unwrap().to_owned();
+    assert_eq!(up_to_duration(&again("6")), up_to_duration(&first));
+}

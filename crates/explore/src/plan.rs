@@ -8,8 +8,8 @@ mod coarse;
 
 use std::collections::BTreeMap;
 
-use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
 pub use coarse::{CoarsePlanner, CoarseRequest};
+use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
 pub use deadheat_wire::plan::{After, GoalKind};
 use deadheat_wire::plan::{
     MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region, VERSION,
@@ -136,7 +136,13 @@ impl<'a> Planner<'a> {
         let id = step.event.thread();
         let mut planned = self.event(step, tables);
         planned.soft = u8::from(origin == Origin::Foreign);
-        if let Some(goal) = self.request.goal.next.iter().position(|next| *next == index) {
+        if let Some(goal) = self
+            .request
+            .goal
+            .next
+            .iter()
+            .position(|next| *next == index)
+        {
             self.goals[goal] = Some((id, as_goal(planned, made_up)));
         }
         if index < self.request.start {

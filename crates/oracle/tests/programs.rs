@@ -15,7 +15,7 @@ fn sources(folder: &str) -> Vec<Oracle> {
 }
 
 fn all_sources() -> Vec<Oracle> {
-    ["papers", "zoo", "rust"].map(sources).concat()
+    ["papers", "zoo", "scenarios", "rust"].map(sources).concat()
 }
 
 fn stem(oracle: &Oracle) -> &str {
@@ -73,7 +73,7 @@ fn the_same_accesses_race_in_one_case_of_the_figure_and_not_in_the_other() {
 
 #[test]
 fn names_tell_the_verdict() {
-    for oracle in ["zoo", "rust"].map(sources).concat() {
+    for oracle in ["zoo", "scenarios", "rust"].map(sources).concat() {
         let (name, path) = (stem(&oracle), oracle.path.display());
         assert_eq!(name.ends_with("_race"), oracle.has_race(), "{path}");
         if name.ends_with("_deadlock") {
@@ -85,6 +85,23 @@ fn names_tell_the_verdict() {
         if name.ends_with("_nodeadlock") {
             assert!(oracle.no_deadlock, "{path}: the header lacks NODEADLOCK");
         }
+    }
+}
+
+#[test]
+fn most_scenarios_have_an_error_and_many_only_look_like_it() {
+    let all = [sources("scenarios"), sources("rust/scenarios")].concat();
+    let has_error = |oracle: &&Oracle| oracle.has_race() || !oracle.deadlocks.is_empty();
+    let wrong = all.iter().filter(has_error).count();
+    assert!(all.len() >= 48, "{} scenarios", all.len());
+    assert!(
+        (all.len() / 2..=all.len() * 2 / 3).contains(&wrong),
+        "{wrong} of {}",
+        all.len()
+    );
+    for oracle in &all {
+        let (name, has_deadlock) = (stem(oracle), !oracle.deadlocks.is_empty());
+        assert_eq!(name.ends_with("_deadlock"), has_deadlock, "{name}");
     }
 }
 

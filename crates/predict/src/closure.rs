@@ -54,6 +54,9 @@ impl Closure {
         }
         let model = question.model;
         let is_taken = |event: &u32| model.index(*event) < self.taken[model.thread(*event)];
+        if question.orders.iter().any(|(one, other)| one > other) {
+            return None;
+        }
         // What they saw must be what is there in the end.
         for part in question
             .seeing

@@ -1,8 +1,9 @@
-//! Which cuts of lock requests to ask about: cycles of threads each of which wants a lock that the next one
-//! holds.
+//! Which cuts of lock requests and joins to ask about: cycles of threads each of which wants a lock that the next one
+//! holds, or waits for its end.
 //!
 //! Any length. Threads that all hold one more lock (a guard) are left out, as no two of them can be there at once;
-//! an attempt that would not have waited is no request.
+//! an attempt that would not have waited is no request. A thread's end is like a lock that it holds all the time and that joins want. That
+//! matters only if somebody joins with a lock held, as every cycle through a join has such a one.
 
 use deadheat_trace::{Op, Pc};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,10 +16,10 @@ const MOST: usize = 4096;
 /// So many chains of wishes are followed.
 const MOST_STEPS: usize = 1 << 20;
 
-/// A thread that wants a lock while it holds others.
+/// A thread that wants a lock, or another thread's end, while it holds others.
 struct Wish {
     thread: u32,
-    /// The lock, and how it is wanted.
+    /// The lock, and how it is wanted. Numbers behind those of the locks are threads' ends.
     lock: u32,
     hold: Hold,
     /// What it holds: locks and how.
@@ -101,11 +102,14 @@ fn wishes(model: &Model) -> Vec<Wish> {
     type Key = (u32, Pc, u32, bool, Vec<(u32, bool)>);
     let mut wishes: Vec<Wish> = Vec::new();
     let mut numbers: FxHashMap<Key, usize> = FxHashMap::default();
+    let ends_count = holds_and_joins(model);
+    let end_of = |thread: usize| (model.locks.ids.len() + thread) as u32;
     for (position, step) in model.window.steps.iter().enumerate() {
         let (event, op) = (position as u32, step.event.op());
         let hold = match op {
             Op::Acquire | Op::Request => Hold::Write,
             Op::ReadAcquire | Op::ReadRequest => Hold::Read,
+            Op::Join if ends_count => Hold::Write,
             _ => continue,
         };
         let thread = model.thread(event);
@@ -115,13 +119,19 @@ fn wishes(model: &Model) -> Vec<Wish> {
             continue;
         }
         let open = model.locks.open(&model.threads, thread, model.index(event));
-        let Some(lock) = model.locks.number_of(step.event.lock()) else {
+        let lock = match op {
+            Op::Join => model.threads.find(step.event.peer()).map(end_of),
+            _ => model.locks.number_of(step.event.lock()),
+        };
+        let Some(lock) = lock else {
             continue;
         };
+        let own_end = ends_count.then_some((end_of(thread), Hold::Write));
         let held: Vec<(u32, Hold)> = open
             .iter()
             .map(|section| &model.locks.sections[*section as usize])
             .map(|section| (section.lock, section.hold))
+            .chain(own_end)
             .collect();
         let has_it = held.iter().any(|(held, _)| *held == lock);
         if held.is_empty() || has_it || step.was_tried() {
@@ -155,6 +165,18 @@ fn wishes(model: &Model) -> Vec<Wish> {
         requests.push(event);
     }
     wishes
+}
+
+/// Whether somebody waits for a thread's end with a lock held.
+fn holds_and_joins(model: &Model) -> bool {
+    let steps = model.window.steps.iter().zip(0..);
+    let joins = steps.filter(|(step, _)| step.event.op() == Op::Join && !step.was_tried());
+    joins.into_iter().any(|(_, event)| {
+        let open = model
+            .locks
+            .open(&model.threads, model.thread(event), model.index(event));
+        !open.is_empty()
+    })
 }
 
 struct Finder<'a, 'w> {

@@ -17,7 +17,7 @@
 //! | threads | a thread's first event comes after its `Fork`, a `Join` after the last event of the thread joined, where the window has both. If that is no `End` (there are none in STD), its end may depend on all that it read: its reads see what they saw |
 //! | locks | an `Acquire` finds the lock free (or the thread's own), a `ReadAcquire` finds it not held for writing by another; releases are the holder's. Re-entrant locks count. Nothing excuses an owner that has ended |
 //! | conditions | a `Wake` comes after a `Notify` that no other `Wake` used, or after a `NotifyAll`, of its condition, that came after its own `Wait`: the `Notify` must have come after it too. (If its `Wait` lies before the window and the window has no notification before it, it is free) |
-//! | semaphores | a `Take` needs a `Post` before it that no other used, or one of what the semaphore held at the border: as little as the observed order needs, whatever an `Init` says |
+//! | semaphores | a `Take` needs a `Post` before it that no other used, or one of what the semaphore held to begin with: what its `Init` says if the window has that (and no attempt at it that was refused), else as little as the observed order needs |
 //! | attempts | a `Refused` finds the lock held, by anybody; a `ReadRefused` finds it held for writing; a `TakeRefused` finds a semaphore that holds nothing, and did when it was observed (else nobody knows what it held). The predictor asks for more: see `model::refusals` |
 //! | barriers | a `BarrierExit` comes after all `BarrierEnter`s of its round; a `BarrierEnter` after all those of the rounds before. Rounds are those observed: one is over when the first that entered in it leaves. Where they cannot be known (somebody leaves who entered before the window; the window has the barrier's count and a round another), an exit comes after all entries observed before it, an entry after all observed before the last exit before it |
 //! | channels | a `Receive` comes after all `Send`s to its object that were observed before it |
@@ -61,6 +61,7 @@ mod reduce;
 mod run;
 mod saturate;
 mod search;
+mod standstill;
 mod tidy;
 mod window;
 
@@ -75,4 +76,5 @@ pub use run::{
     Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,
 };
 pub use search::Budget;
+pub use standstill::{Standstill, standstills};
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

@@ -3,6 +3,7 @@
 use deadheat_trace::Op;
 
 use crate::model::{Model, NONE};
+use crate::standstill::is_given;
 use crate::{Cut, Goal};
 
 /// Can all these events be next at once?
@@ -14,6 +15,8 @@ pub struct Question<'m, 'w> {
     /// Those of them that must see what they saw: compare-and-swaps that race with reads, as they
     /// write nothing otherwise.
     pub seeing: Vec<u32>,
+    /// Pairs of events of which the first comes before the second: notifications that came too early.
+    pub orders: Vec<(u32, u32)>,
     /// How many events of each thread must be executed, by the hard order alone.
     pub least: Vec<u32>,
     /// How many can be executed at most: what comes after is, or comes after, an event of the
@@ -29,6 +32,7 @@ impl<'m, 'w> Question<'m, 'w> {
             model,
             next: cut.next.clone(),
             seeing: seeing(model, cut),
+            orders: Vec::new(),
             least: vec![0; threads],
             most: model
                 .threads
@@ -45,10 +49,12 @@ impl<'m, 'w> Question<'m, 'w> {
                 return None;
             }
             let (own, index) = (model.thread(*next), model.index(*next));
+            let ready = ready(model, cut, *next);
             for thread in 0..threads {
-                let needed = match thread == own {
-                    true => index,
-                    false => model.hard.clock(&model.threads, *next, thread),
+                let needed = match (thread == own, ready) {
+                    (true, _) => index,
+                    (false, Some(ready)) => model.hard.clock(&model.threads, ready, thread),
+                    (false, None) => 0,
                 };
                 question.least[thread] = question.least[thread].max(needed);
                 let chain = &model.threads.chains[thread];
@@ -66,9 +72,38 @@ impl<'m, 'w> Question<'m, 'w> {
                 question.most[thread] = question.most[thread].min(model.index(end.event));
             }
         }
+        if cut.goal == Goal::Deadlock && cut.next.iter().any(|next| is_given(model, *next)) {
+            question.ask_for_standstill()?;
+        }
         let is_possible =
             (0..threads).all(|thread| question.least[thread] <= question.most[thread]);
         is_possible.then_some(question)
+    }
+
+    /// Nobody can go on: who is not in the cut is at its end, or has not begun. No notification comes after the waits of the cut.
+    fn ask_for_standstill(&mut self) -> Option<()> {
+        let model = self.model;
+        for (thread, chain) in model.threads.chains.iter().enumerate() {
+            match self.most[thread] as usize {
+                _ if self.is_in_cut(thread) => {}
+                most if most == chain.len() => self.least[thread] = most as u32,
+                0 => {}
+                _ => return None,
+            }
+        }
+        let woken = |next: &&u32| model.window.steps[**next as usize].event.op() == Op::Wake;
+        for next in self.next.iter().filter(woken) {
+            let waits = model.tokens.consumer(*next)?;
+            let givers = &model.tokens.objects[waits.object as usize].givers;
+            let done = givers.iter().map(|(giver, _)| *giver);
+            let done = done.filter(|giver| model.index(*giver) < self.least[model.thread(*giver)]);
+            let began = began(model, waits.since);
+            self.orders.extend(done.map(|giver| (giver, began)));
+        }
+        self.orders
+            .iter()
+            .all(|(_, since)| *since != NONE)
+            .then_some(())
     }
 
     /// Whether an event of the cut is of this thread.
@@ -85,6 +120,31 @@ impl<'m, 'w> Question<'m, 'w> {
     pub fn needing(&self, thread: usize, executed: u32) -> u32 {
         executed + u32::from(self.is_in_cut(thread))
     }
+}
+
+/// Where a wait begins: with the release of its lock, which is one with it.
+fn began(model: &Model, wait: u32) -> u32 {
+    let before = match wait {
+        NONE => None,
+        wait => model.index(wait).checked_sub(1),
+    };
+    let before = before.map(|before| model.event(model.thread(wait), before));
+    let releases = |event: &u32| {
+        let op = model.window.steps[*event as usize].event.op();
+        matches!(op, Op::Release | Op::ReadRelease)
+    };
+    before.filter(releases).unwrap_or(wait)
+}
+
+/// The event whose hard order must be kept for an event of a cut to be next: itself, or the one before it if it is to
+/// wait for what that order says in vain.
+fn ready(model: &Model, cut: &Cut, next: u32) -> Option<u32> {
+    let op = model.window.steps[next as usize].event.op();
+    if cut.goal == Goal::Race || !matches!(op, Op::Join | Op::BarrierExit) {
+        return Some(next);
+    }
+    let before = model.index(next).checked_sub(1)?;
+    Some(model.event(model.thread(next), before))
 }
 
 /// The place of the first event of a thread that no schedule can have.

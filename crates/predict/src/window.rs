@@ -86,7 +86,8 @@ pub enum Goal {
     /// Two accesses to common bytes, of which one writes (a `Free` writes to its whole block) and not both are atomic.
     Race,
     /// Requests (`Acquire`, `ReadAcquire`, or `Request`, `ReadRequest` where the window has no acquisition that follows)
-    /// of locks that other threads of the cut hold.
+    /// of locks that other threads of the cut hold, and `Join`s of threads of the cut. Also waits without a time limit for what others give
+    /// (`Wake`, `Take`, `BarrierExit`) and that is not there, if all threads that have begun and not ended are in the cut.
     Deadlock,
 }
 

@@ -34,7 +34,7 @@ impl Explain<'_> {
     }
 
     /// Threads that wait for each other: for each the position of the event at which it takes the
-    /// last lock, and that lock.
+    /// last lock, and that lock. What waits for something else says by itself for what.
     pub fn deadlock(
         &self,
         requests: &[(EventIndex, LockId)],
@@ -44,13 +44,25 @@ impl Explain<'_> {
         let request = |(index, lock): &(EventIndex, LockId)| {
             let context = self.contexts.get(*index)?;
             let mut access = self.access(*index, context);
-            access.op = match context.step.event.op() {
-                Op::ReadAcquire | Op::ReadRequest => "read lock".to_owned(),
-                _ => "lock".to_owned(),
-            };
+            let event = &context.step.event;
+            access.op = match event.op() {
+                Op::ReadAcquire | Op::ReadRequest => "read lock",
+                Op::Join => "join",
+                Op::Wake => "condition",
+                Op::Take => "semaphore",
+                Op::BarrierExit => "barrier",
+                _ => "lock",
+            }
+            .to_owned();
             (access.size, access.address) = (0, 0);
             // The lock that it waits for stands by itself; it may be there if it was taken before.
-            access.waits_for = Some(self.lock(*lock, false, None));
+            access.waits_for = Some(match event.op() {
+                Op::Join => self.end_of(event.peer()),
+                Op::Wake | Op::Take | Op::BarrierExit => {
+                    self.lock(LockId(event.sync().0), false, None)
+                }
+                _ => self.lock(*lock, false, None),
+            });
             Some(access)
         };
         let accesses: Option<Vec<Access>> = requests.iter().map(request).collect();
@@ -96,6 +108,16 @@ impl Explain<'_> {
             address: object.map_or(0, |object| object.addr.0),
             read,
             acquired_at: at.map_or_else(Vec::new, |at| self.stack(at)),
+        }
+    }
+
+    /// A thread's end, which is waited for like a lock.
+    fn end_of(&self, thread: ThreadId) -> Lock {
+        Lock {
+            name: self.tables.thread_name(thread),
+            address: 0,
+            read: false,
+            acquired_at: Vec::new(),
         }
     }
 

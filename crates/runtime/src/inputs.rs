@@ -25,6 +25,8 @@ pub struct Inputs {
     children: u64,
     /// How many random numbers it has drawn.
     drawn: u64,
+    /// How much later than true the time was that it saw last, in nanoseconds.
+    skew: i64,
     /// The values that it gets: the next, and one behind the last.
     next: *const InputsValue,
     end: *const InputsValue,
@@ -53,20 +55,29 @@ impl Inputs {
             key,
             children: 0,
             drawn: 0,
+            skew: 0,
             next,
             end,
         }
     }
 
-    /// The value that comes next, if it is of this kind.
+    /// The value that comes next, if it is of this kind. Whatever it is, it is over then.
     fn next(&mut self, kind: u32) -> Option<u64> {
+        let value = self.peek(kind);
+        if self.next != self.end {
+            // SAFETY: one behind is within the values or their end.
+            self.next = unsafe { self.next.add(1) };
+        }
+        value
+    }
+
+    /// The same, and it stays the next.
+    fn peek(&self, kind: u32) -> Option<u64> {
         if self.next == self.end {
             return None;
         }
         // SAFETY: between the two there are values of the mapped file, as checked when it was loaded.
         let next = unsafe { *self.next };
-        // SAFETY: one behind is within the values or their end.
-        self.next = unsafe { self.next.add(1) };
         (next.kind == kind).then_some(next.value)
     }
 }
@@ -85,6 +96,45 @@ pub fn take(kind: u32, now: impl FnOnce() -> u64) -> u64 {
     let value = recorded(kind).unwrap_or_else(now);
     serial::input(kind, value);
     value
+}
+
+/// What the running thread sees on a clock that shows `now`.
+pub fn take_time(kind: u32, now: u64) -> u64 {
+    let seen = take(kind, || now);
+    if !FILE.load(Ordering::Relaxed).is_null() && kept() {
+        // SAFETY: the thread is known (`kept`), and the record is its own.
+        unsafe { (*(*local()).thread).inputs.skew = seen.wrapping_sub(now) as i64 };
+    }
+    seen
+}
+
+/// The time `now` for the running thread, which may have computed with an earlier one that it saw.
+pub fn as_seen(now: u64) -> u64 {
+    if FILE.load(Ordering::Relaxed).is_null() || !kept() {
+        return now;
+    }
+    // SAFETY: the thread is known (`kept`), and the record is its own.
+    now.wrapping_add_signed(unsafe { (*(*local()).thread).inputs.skew })
+}
+
+/// What the running thread got next, if it was of this kind: for what it does to come to the same.
+pub fn expected(kind: u32) -> Option<u64> {
+    if FILE.load(Ordering::Relaxed).is_null() || !kept() {
+        return None;
+    }
+    // SAFETY: the thread is known (`kept`), and the record is its own.
+    unsafe { (*(*local()).thread).inputs.peek(kind) }
+}
+
+/// The running thread got this, whatever was expected.
+pub fn keep(kind: u32, value: u64) {
+    if !kept() {
+        return;
+    }
+    if recorded(kind).is_some_and(|then| then != value) {
+        MISMATCHES.fetch_add(1, Ordering::Relaxed);
+    }
+    serial::input(kind, value);
 }
 
 fn recorded(kind: u32) -> Option<u64> {
@@ -129,6 +179,14 @@ pub fn load() {
         ));
     }
     FILE.store(file, Ordering::Release);
+}
+
+/// Says in the recording, at its start, that random numbers follow from another seed than the schedule.
+pub fn tell_seed() {
+    // SAFETY: a loaded file stays mapped.
+    if let Some(head) = unsafe { FILE.load(Ordering::Relaxed).as_ref() } {
+        serial::input(wire::kind::SEED, head.seed);
+    }
 }
 
 /// In a forked process: what is in the file is not its.
@@ -265,6 +323,7 @@ mod tests {
         let mut first = Inputs::of_first();
         let (mut created, mut unknown) = (first.of_child(), first.of_child());
         FILE.store(core::ptr::null_mut(), Ordering::Release);
+        assert_eq!((first.peek(1), first.peek(2)), (Some(10), None));
         assert_eq!((first.next(1), first.next(1)), (Some(10), None));
         assert_eq!((created.next(2), created.next(2)), (None, Some(30)));
         assert_eq!(created.next(2), None);

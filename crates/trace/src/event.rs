@@ -196,7 +196,8 @@ impl std::fmt::Debug for Event {
 /// An event with its values: what a read saw and what a write left behind, where the trace
 /// knows it. For [`Op::Alloc`] the *written* value is the size of the block, for a barrier's
 /// [`Op::Init`] how many threads it waits for, for [`Op::Lost`] how many events are missing. An
-/// acquisition has one if the lock was only tried for: see [`Step::was_tried`].
+/// acquisition has one if the lock was only tried for: see [`Step::was_tried`]. So has a semaphore's
+/// [`Op::Init`]: what it holds.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Step {
@@ -255,7 +256,8 @@ impl Step {
 }
 
 impl Step {
-    /// Whether it took a lock that it would not have waited for.
+    /// Whether it got something that it would not have waited for without end: a lock or a semaphore that was only tried
+    /// for, or one of these or a condition that was waited for with a time limit.
     ///
     /// ```
     /// use deadheat_trace::text;
@@ -264,7 +266,8 @@ impl Step {
     /// # Ok::<(), text::ParseError>(())
     /// ```
     pub const fn was_tried(&self) -> bool {
-        matches!(self.event.op(), Op::Acquire | Op::ReadAcquire)
+        let op = self.event.op();
+        matches!(op, Op::Acquire | Op::ReadAcquire | Op::Take | Op::Wake)
             && matches!(self.written(), Some(TRIED))
     }
 }

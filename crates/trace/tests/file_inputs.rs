@@ -83,6 +83,20 @@ fn they_come_back_by_thread() {
 }
 
 #[test]
+fn random_numbers_may_follow_from_another_seed() {
+    let mut recording = recording();
+    assert_eq!(recording.open().inputs().seed, 7, "the schedule's");
+    let before = values(&recording.open());
+    recording.edit(recording.event_blocks()[0], |_, words| {
+        let record = [word::tagged(word::EXT, ext::INPUT, kind::SEED.into()), 8];
+        words.splice(0..0, record);
+    });
+    let opened = recording.open();
+    assert_eq!(opened.inputs().seed, 8);
+    assert_eq!(values(&opened), before);
+}
+
+#[test]
 fn behind_damage_they_cannot_be_counted() {
     let whole = recording();
     let events = whole.event_blocks();

@@ -40,6 +40,11 @@ pub mod kind {
     pub const SHARED_RANDOM: u32 = 8;
     /// A random number of the system's, where they do not follow from the seed.
     pub const RANDOM: u32 = 9;
+    /// How many bytes `read` gave of the standard input.
+    pub const READ: u32 = 10;
+    /// The seed of random numbers, where it is not the schedule's: in a recording of a run that was to be the same
+    /// as another. No thread asks for it.
+    pub const SEED: u32 = 11;
     /// A clock, in nanoseconds: this and its number; see [`clock`].
     pub const CLOCK: u32 = 0x100;
 

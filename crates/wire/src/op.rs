@@ -94,7 +94,7 @@ pub enum Op {
 }
 
 /// The number that an acquisition carries if the lock was only tried for: had it been taken, the
-/// thread would not have waited.
+/// thread would not have waited, or not without end. So do what takes from a semaphore and what is woken.
 pub const TRIED: u64 = 1;
 
 impl Op {

@@ -1,22 +1,25 @@
-//! `deadheat check`: everything at once. In this version: build, record serially, verify, look for
-//! races and deadlocks in the trace, and prove them.
+//! `deadheat check`: everything at once: build, record serially, verify, look for races and deadlocks in the
+//! trace, prove them, and enforce the proofs on the program.
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use deadheat_detect::Method;
-use deadheat_report::{Finding, Kind, Rung, text};
+use deadheat_report::{Finding, Kind, Rung, json, text};
 use deadheat_trace::stats::Stats;
 use deadheat_trace::{Op, Steps};
 
+use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
 use super::trace::verify;
+use super::watch::Format;
 use crate::analysis::{self, Analysis};
 use crate::compiler::{self, Language, Wish, options};
-use crate::config::ConfigArgs;
+use crate::config::{Config, ConfigArgs};
 use crate::confirm;
+use crate::coverage::Coverage;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::how::How;
@@ -28,7 +31,7 @@ use crate::recorder::{Place, Plan, Recorded};
 use crate::rust;
 use crate::store::info::Ended;
 use crate::store::{Recording, Store};
-use crate::terminal::{BAD, BOLD, count, counted, styled};
+use crate::terminal::{BAD, BOLD, count, counted, say, styled};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,13 +40,15 @@ Examples:
   deadheat check --cflags '-std=c++20 -lm' prog.cpp
   deadheat check prog.rs                    a Rust program in one file
   deadheat check ./prog args                a program that was built with Deadheat
+  deadheat check --runs 10 prog.c           ten runs with different schedules
 
 Arguments up to the first that is not named like a source file are compiled together; the rest
 are the program's own (put `--` before one that is named like a source file).
 The program is recorded with one thread at a time; the same seed gives the same run.
 Races and deadlocks that this run proves are shown, also those that happen only in other runs: each
-with a witness, a schedule that leads to it. What is only suspicious (by locksets and the order of
-locks) is shown with --warnings.
+with a witness, a schedule that leads to it. Witnesses are enforced on the program: what was seen to
+stand is confirmed, with what follows from it and the command that replays it. What is only
+suspicious is shown with --warnings.
 The exit code is 66 when something was found, the run ended in a deadlock, or its trace fails
 verification; 5 when nothing was found but a budget ran out.";
 
@@ -72,6 +77,10 @@ pub struct Args {
     )]
     command: Vec<OsString>,
 
+    /// How many runs are recorded, each with another seed and every other one with policy pct.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    runs: u32,
+
     /// Do not enforce the witnesses that were found on the program.
     #[arg(long)]
     no_confirm: bool,
@@ -79,6 +88,14 @@ pub struct Args {
     /// Also show what is only suspicious.
     #[arg(long)]
     warnings: bool,
+
+    /// How to report what was found. With json the program's own output goes to standard error.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Write the JSON report to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -96,43 +113,127 @@ impl Args {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
         let sources = self.command.iter().take_while(|arg| is_source(arg)).count();
-        let recording = Store::of_project()?.add()?;
+        let store = Store::of_project()?;
+        let recording = store.add()?;
         let made = self.program(sources, &recording);
         let (program, command) = made.inspect_err(|_| {
             let _ = recording.remove();
         })?;
-        let plan = Plan {
-            program,
-            command,
-            typed: self.command,
-            options: self.schedule.options(true),
-            steady: true,
-            place: Place::Store(recording),
-            again: None,
+        let mut coverage = Coverage::default();
+        let mut all: Option<Analysis> = None;
+        let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
+        for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
+            let at = match number {
+                0 => recording.clone(),
+                _ => store.add()?,
+            };
+            let plan = Plan {
+                program: program.clone(),
+                command: command.clone(),
+                typed: self.command.clone(),
+                options: schedule.options(true),
+                steady: true,
+                place: Place::Store(at),
+                again: None,
+                aside: self.is_json() && self.output.is_none(),
+            };
+            let recorded = plan.run()?;
+            let verified = verified(&recorded, number == 0 && !self.is_json())?;
+            if verified != Exit::Clean {
+                exit = verified;
+            }
+            deadlocked += usize::from(recorded.deadlocked);
+            let trace = &recorded.traces[0];
+            let known = all.as_ref().map_or(&[][..], |all| &all.findings);
+            let mut analysis = self.analysed(trace, known, &config)?;
+            analysis
+                .findings
+                .retain(|finding| !suppressions.match_finding(finding));
+            let orders = coverage.add(trace)?;
+            if orders > 0 {
+                last_new = number as u32 + 1;
+            }
+            if self.runs > 1 {
+                tell_run(number, self.runs, orders, known, &analysis.findings);
+            }
+            match &mut all {
+                None => all = Some(analysis),
+                Some(all) => all.take_in(analysis),
+            }
+        }
+        let Some(mut analysis) = all else {
+            return Ok(exit);
         };
-        let recorded = plan.run()?;
-        let verified = verified(&recorded)?;
+        let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
+        analysis.findings.sort_by_key(by_rung);
+        let found = deadlocked
+            + match self.format {
+                Format::Text => show(&analysis, self.warnings),
+                Format::Json => self.write_json(&mut analysis)?,
+            };
+        self.tell_coverage(&coverage, last_new);
+        let of_search = search::exit(&analysis, found);
+        Ok(match found {
+            0 if exit == Exit::Clean => of_search.unwrap_or(exit),
+            0 => exit,
+            _ => of_search.unwrap_or(Exit::Findings),
+        })
+    }
+
+    fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    /// Writes the report for programs; how many findings there are that are more than suspicious.
+    fn write_json(&self, analysis: &mut Analysis) -> Result<usize> {
+        if !self.warnings {
+            let findings = &mut analysis.findings;
+            findings.retain(|finding| finding.rung != Rung::Warning);
+        }
+        let report = json::report(&analysis.findings, Figures::of(analysis)) + "\n";
+        predict::write(&report, self.output.as_deref())?;
+        input::tell(&analysis.remarks);
+        let sure = analysis.findings.iter();
+        Ok(sure.filter(|finding| finding.rung != Rung::Warning).count())
+    }
+
+    /// Says whether more runs would pay.
+    fn tell_coverage(&self, coverage: &Coverage, last_new: u32) {
+        if self.runs > 1 {
+            let orders = counted(coverage.len(), "synchronisation order");
+            let pays = match self.runs - last_new {
+                0 => "the last run brought new ones: more runs may find more".to_owned(),
+                idle => format!(
+                    "the last {} brought no new ones",
+                    counted(idle.into(), "run")
+                ),
+            };
+            say(format_args!(
+                "{} showed {orders}; {pays}",
+                counted(self.runs.into(), "run")
+            ));
+        }
+    }
+
+    /// What a recording shows, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
+    fn analysed(&self, trace: &Path, known: &[Finding], config: &Config) -> Result<Analysis> {
         let methods = [
             How::Detect(Method::Hb),
             How::Detect(Method::Hybrid),
             How::Predict(Model::Maximal),
+            How::Interleave,
         ];
-        let trace = &recorded.traces[0];
         let options = self.search.options();
-        let mut analysis = analysis::of(trace, &methods, &config, &options, trace.parent())?;
-        analysis
-            .findings
-            .retain(|finding| !suppressions.match_finding(finding));
+        let mut analysis = analysis::of(trace, &methods, config, &options, trace.parent())?;
+        analysis.findings.retain(|finding| {
+            let mut sure = known.iter().filter(|known| known.rung == Rung::Confirmed);
+            !sure.any(|known| known.id == finding.id)
+        });
         if !self.no_confirm {
             confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+            confirm::candidates::all(&mut analysis, trace)?;
         }
-        let found = show(&analysis, self.warnings) + usize::from(recorded.deadlocked);
-        let exit = search::exit(&analysis, found);
-        Ok(match found {
-            0 if verified == Exit::Clean => exit.unwrap_or(verified),
-            0 => verified,
-            _ => exit.unwrap_or(Exit::Findings),
-        })
+        Ok(analysis)
     }
 
     /// The program, built if need be, and the command that runs it.
@@ -226,8 +327,22 @@ fn is_source(arg: &OsStr) -> bool {
     !name.starts_with('-') && (is_rust(arg) || options::by_name(name) == options::Input::Source)
 }
 
-/// Verifies and counts the trace, and prints how it went.
-fn verified(recorded: &Recorded) -> Result<Exit> {
+/// Says what one of several runs has brought.
+fn tell_run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {
+    let is_new = |finding: &&Finding| {
+        finding.rung != Rung::Warning && !known.iter().any(|known| known.id == finding.id)
+    };
+    let findings = found.iter().filter(is_new).count() as u64;
+    say(format_args!(
+        "run {} of {runs}: {}, {}",
+        number + 1,
+        counted(findings, "new finding"),
+        counted(orders, "new synchronisation order"),
+    ));
+}
+
+/// Verifies and counts the trace, and prints how it went (of several, only the first).
+fn verified(recorded: &Recorded, is_first: bool) -> Result<Exit> {
     let path = &recorded.traces[0];
     let broken = |error: &input::ReadError| input::broken(path, error);
     let mut steps = Watched::new(input::open(path)?, "verifying");
@@ -243,6 +358,10 @@ fn verified(recorded: &Recorded) -> Result<Exit> {
     let stats = counter.finish(input.mode(), input.tables());
     let checked = verifier.finish(input.tables());
 
+    if !is_first {
+        recorded.tell(true);
+        return Ok(verify::verdict(&checked));
+    }
     recorded.tell(false);
     anstream::print!("{}", table(&stats, checked.mismatches));
     anstream::println!("{:<16}{}", "verification", verify::summary(&checked));

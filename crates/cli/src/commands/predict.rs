@@ -120,7 +120,7 @@ impl Args {
             Format::Text => text_report(&analysis),
             Format::Json => json::report(&analysis.findings, Figures::of(&analysis)) + "\n",
         };
-        self.write(&report)?;
+        write(&report, self.output.as_deref())?;
         input::tell(&analysis.trace_remarks);
         input::tell(&analysis.remarks);
         for method in &analysis.left_out {
@@ -163,18 +163,19 @@ impl Args {
             .filter(|_| is_recording)
             .map(Path::to_path_buf))
     }
+}
 
-    fn write(&self, report: &str) -> Result<()> {
-        let written = match &self.output {
-            Some(path) => std::fs::write(path, anstream::adapter::strip_str(report).to_string()),
-            None => anstream::stdout().write_all(report.as_bytes()),
-        };
-        match written {
-            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(Error::usage(format!("cannot write the report: {error}")))
-            }
-            _ => Ok(()),
+/// Writes a report to a file, or to standard output.
+pub(super) fn write(report: &str, to: Option<&Path>) -> Result<()> {
+    let written = match to {
+        Some(path) => std::fs::write(path, anstream::adapter::strip_str(report).to_string()),
+        None => anstream::stdout().write_all(report.as_bytes()),
+    };
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Error::usage(format!("cannot write the report: {error}")))
         }
+        _ => Ok(()),
     }
 }
 
@@ -297,7 +298,7 @@ fn summary(analysis: &Analysis, suppressed: usize) -> String {
 
 /// What the methods did, for programs.
 #[derive(Serialize)]
-struct Figures {
+pub(super) struct Figures {
     events: u64,
     methods: Vec<MethodFigures>,
 }
@@ -316,7 +317,7 @@ struct MethodFigures {
 }
 
 impl Figures {
-    fn of(analysis: &Analysis) -> Self {
+    pub(super) fn of(analysis: &Analysis) -> Self {
         let figures = |run: &analysis::Run| MethodFigures {
             method: run.how.name(),
             races: run.races.found().len(),

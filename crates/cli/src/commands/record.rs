@@ -111,6 +111,7 @@ impl Args {
             options,
             place,
             again: None,
+            aside: false,
         };
         finish(plan, self.quiet, self.exit_code_from_program)
     }
@@ -133,6 +134,7 @@ impl Args {
             options,
             place,
             again: Some(again),
+            aside: false,
         };
         finish(plan, self.quiet, self.exit_code_from_program)
     }

@@ -1,8 +1,10 @@
 //! How long and how far to search, and what is said about it.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use deadheat_predict::{Options, Prediction, Size, Stage};
+use deadheat_report::Rung;
 use serde::Serialize;
 
 use crate::analysis::Analysis;
@@ -73,6 +75,7 @@ fn predictions(analysis: &Analysis) -> impl Iterator<Item = &Prediction> {
 
 /// Says what the user should know about a search.
 pub fn tell(analysis: &Analysis) {
+    let mut once: HashSet<&str> = HashSet::new();
     for run in &analysis.runs {
         let Some(prediction) = &run.prediction else {
             continue;
@@ -87,7 +90,8 @@ pub fn tell(analysis: &Analysis) {
             ));
         }
         let figures = &prediction.statistics;
-        if figures.asked > figures.unknown {
+        // What interleave thinks possible is settled by the program, not by an answer.
+        if figures.asked > figures.unknown && run.how.rung() == Rung::Witness && once.insert(name) {
             let settled = Figures::told(prediction);
             let asked = counted(figures.asked, "question");
             say(format_args!("{name} asked {asked}: {settled}"));

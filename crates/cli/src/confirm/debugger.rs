@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use deadheat_explore::{After, Verdict};
 
 use super::Case;
-use super::fine::{self, Output};
+use super::fine::{self, Manner, Output};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::terminal::say;
@@ -22,7 +22,11 @@ pub fn run(case: &Case, first: u32) -> Result<Exit> {
             .help("install it (Debian: apt install gdb)"));
     }
     let plan = case.plan.clone().then(After::Wait, first);
-    let mut running = fine::start(&case.again, &plan, Output::Shown, true)?;
+    let manner = Manner {
+        real: true,
+        ..Manner::of(Output::Shown)
+    };
+    let mut running = fine::start(&case.again, &plan, manner)?;
     let started = Instant::now();
     let verdict = loop {
         if let Some(verdict) = running.verdict()? {

@@ -23,8 +23,33 @@ pub enum Output {
     Captured,
 }
 
-/// How long a run may take that nobody watches, beyond what the recorded one took.
+/// How long a run may take that nobody watches.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How a schedule is enforced.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Where the program's output goes.
+    pub output: Output,
+    /// On kernel threads, for a debugger.
+    pub real: bool,
+    /// After so many seconds without a step the schedule is given up.
+    pub watchdog: u64,
+    /// So long the program may take.
+    pub limit: Option<Duration>,
+}
+
+impl Manner {
+    /// As usual.
+    pub fn of(output: Output) -> Self {
+        Manner {
+            output,
+            real: false,
+            watchdog: 10,
+            limit: (output == Output::Captured).then_some(PATIENCE),
+        }
+    }
+}
 /// How much of a program's output is looked at.
 const MOST_OUTPUT: u64 = 1 << 20;
 
@@ -62,12 +87,12 @@ pub struct Running {
 }
 
 /// Runs the program by a plan.
-pub fn run(again: &Again, plan: &Plan, output: Output) -> Result<Enforced> {
-    start(again, plan, output, false)?.finish()
+pub fn run(again: &Again, plan: &Plan, manner: Manner) -> Result<Enforced> {
+    start(again, plan, manner)?.finish()
 }
 
-/// Starts the program under a plan; `real`: on kernel threads, for a debugger.
-pub fn start(again: &Again, plan: &Plan, output: Output, real: bool) -> Result<Running> {
+/// Starts the program under a plan.
+pub fn start(again: &Again, plan: &Plan, manner: Manner) -> Result<Running> {
     let refused = |error: std::io::Error| {
         Error::not_started(format!("cannot keep a schedule to enforce: {error}"))
     };
@@ -78,11 +103,12 @@ pub fn start(again: &Again, plan: &Plan, output: Output, real: bool) -> Result<R
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("plan"), plan.to_bytes()).map_err(refused)?;
     let mut options = format!(
-        "{}:mode=serial:policy=run-to-block:preempt=access:watchdog=10:tool={}",
+        "{}:mode=serial:policy=run-to-block:preempt=access:watchdog={}:tool={}",
         again.invocation.options,
+        manner.watchdog,
         std::process::id()
     );
-    if real {
+    if manner.real {
         options.push_str(":threads=real");
     }
     let mut launch = again.launch(vec![
@@ -90,13 +116,13 @@ pub fn start(again: &Again, plan: &Plan, output: Output, real: bool) -> Result<R
         (launch::OPTIONS.into(), options.into()),
         (PLAN.into(), at("plan").into()),
     ]);
-    if output == Output::Captured {
+    if manner.output == Output::Captured {
         let file = |name: &str| File::create(at(name)).map_err(refused);
         launch.output = Some((file("stdout")?, file("stderr")?));
     }
     Ok(Running {
         started: launch.start()?,
-        limit: (output == Output::Captured).then_some(PATIENCE),
+        limit: manner.limit,
         folder,
     })
 }

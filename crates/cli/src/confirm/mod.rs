@@ -4,13 +4,17 @@
 //! * [`fine`]: one run under such a schedule, and what came of it.
 //! * [`coarse`]: the same for schedules of synchronisation only, with threads that otherwise run free.
 //! * [`consequence`]: what follows from a race in each of its two orders.
+//! * [`candidates`]: schedules that nobody has proven, on trial.
+//! * [`shrink`]: the same with fewer switches.
 //! * [`debugger`]: a run that ends in gdb.
 
+pub mod candidates;
 pub mod coarse;
 pub mod consequence;
 pub mod debugger;
 pub mod fine;
 pub mod plan;
+mod shrink;
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +26,7 @@ use crate::again::{self, Again};
 use crate::error::{Error, Result};
 use crate::progress::Counted;
 use crate::witness::Witness;
-use fine::{Enforced, Output};
+use fine::{Enforced, Manner, Output};
 
 /// A witness that can be enforced.
 pub struct Case {
@@ -41,7 +45,11 @@ pub struct Case {
 impl Case {
     /// Makes everything ready that it takes to run into the finding of this witness.
     pub fn of(path: &Path) -> Result<Self> {
-        let witness = Witness::read(path)?;
+        Case::new(Witness::read(path)?)
+    }
+
+    /// The same for a witness in memory.
+    pub fn new(witness: Witness) -> Result<Self> {
         let again = again::of(&witness.trace.path)?;
         let (collected, tables) = plan::of(&witness)?;
         let plan = collected.plan(&collected.schedule, again.is_steady());
@@ -59,7 +67,8 @@ impl Case {
 
     /// Runs the program into the finding, and on as `after` says.
     pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
-        fine::run(&self.again, &self.plan.clone().then(after, first), output)
+        let plan = self.plan.clone().then(after, first);
+        fine::run(&self.again, &plan, Manner::of(output))
     }
 
     /// Why a schedule could not be followed, in words.
@@ -132,13 +141,26 @@ pub fn all(findings: &mut [Finding], trace: &Path, remarks: &mut Vec<String>) {
 }
 
 fn one(finding: &mut Finding, path: &Path) -> Result<()> {
-    let case = Case::of(path)?;
-    let first = case.enforce(After::Go, 0, Output::Captured)?;
+    settle(finding, Case::of(path)?, path)
+}
+
+/// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
+fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
+    let mut first = case.enforce(After::Go, 0, Output::Captured)?;
     if !first.is_reached() {
         finding.not_enforced = Some(case.why(&first));
         return Ok(());
     }
+    if let Some(run) = shrink::shrink(&mut case)? {
+        first = run;
+    }
+    let kept = case.witness.write(path);
+    kept.map_err(|error| Error::not_started(format!("{}: {error}", path.display())))?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let shown = path.strip_prefix(&here).unwrap_or(path);
+    finding.witness = Some(shown.display().to_string());
     finding.rung = Rung::Confirmed;
+    finding.not_enforced = None;
     finding.replay = Some(format!("deadheat replay {}", finding.id));
     finding.consequence = consequence::of(&case, finding, first)?;
     Ok(())

@@ -85,7 +85,17 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
 
 /// Whether code without hooks may have done it.
 fn is_soft(event: &Event) -> bool {
-    matches!(event.op(), Op::Read | Op::Write | Op::Alloc | Op::Free) && event.pc() != Pc::UNKNOWN
+    let is_call = matches!(
+        event.op(),
+        Op::Read
+            | Op::Write
+            | Op::Alloc
+            | Op::Free
+            | Op::FutexWait
+            | Op::FutexWoken
+            | Op::FutexWake
+    );
+    is_call && event.pc() != Pc::UNKNOWN
 }
 
 fn next_of(raw: &mut deadheat_trace::file::Reader<'_>) -> Option<deadheat_trace::Step> {

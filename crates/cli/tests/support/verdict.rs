@@ -52,6 +52,44 @@ pub fn agree(oracle: &Oracle, report: &str, lines: Lines) -> Result<usize, Strin
     Ok(seen.len())
 }
 
+/// Whether all that is marked was found, but for races of the memory model only.
+pub fn complete(oracle: &Oracle, report: &str, lines: Lines) -> Result<(), String> {
+    let report: Value =
+        serde_json::from_str(report).map_err(|error| format!("{error}: {report}"))?;
+    let findings = report["findings"].as_array().ok_or("no findings")?;
+    let of_kind = |kind: &str| -> Result<Vec<Vec<u32>>, String> {
+        let sure = findings
+            .iter()
+            .filter(|finding| finding["kind"] == kind && finding["rung"] != "warning");
+        let lines = |finding| {
+            let mut lines: Vec<u32> = places(finding)?.iter().map(|(_, line)| *line).collect();
+            lines.sort_unstable();
+            Ok(lines)
+        };
+        sure.map(lines).collect()
+    };
+    let (races, deadlocks) = (of_kind("race")?, of_kind("deadlock")?);
+    let is_among = |found: &[Vec<u32>], marked: &[u32]| {
+        found.iter().any(|found| {
+            let mut pairs = found.iter().zip(marked);
+            found.len() == marked.len()
+                && pairs.all(|(found, marked)| lines.are_same(*found, *marked))
+        })
+    };
+    for race in oracle.races.iter().filter(|race| !race.weak) {
+        if !is_among(&races, &[race.lines.0, race.lines.1]) {
+            return Err(format!("the race of lines {:?} was not found", race.lines));
+        }
+    }
+    for deadlock in &oracle.deadlocks {
+        let marked: Vec<u32> = deadlock.requests.iter().map(|at| at.line).collect();
+        if !is_among(&deadlocks, &marked) {
+            return Err(format!("the deadlock of lines {marked:?} was not found"));
+        }
+    }
+    Ok(())
+}
+
 /// File names and lines of a finding.
 fn places(finding: &Value) -> Result<Vec<(String, u32)>, String> {
     let accesses = finding["accesses"].as_array().ok_or("no accesses")?;

@@ -28,6 +28,16 @@ impl Barrier {
         }
     }
 
+    /// Whether nobody came.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Whether it is known how many it waits for, and its rounds were such.
+    pub fn is_known(&self) -> bool {
+        self.count.is_some() && self.by_rounds().is_some()
+    }
+
     /// For each of its events, how many entries (the first, in the order observed) come before it.
     pub fn needs(&self) -> Vec<(u32, u32)> {
         self.by_rounds().unwrap_or_else(|| self.by_order())

@@ -1,10 +1,10 @@
 //! The end of a schedule: are the events of the cut next, and do they race or hold each other up?
 
-use deadheat_trace::Op;
+use deadheat_trace::{Op, ThreadId};
 use rustc_hash::FxHashSet;
 
 use super::{Broken, Simulation, Violation};
-use crate::{Cut, Goal, Hold};
+use crate::{Cut, Goal, Hold, NOBODY};
 
 impl Simulation<'_> {
     /// Whether all events of a cut are next now, and are what it says.
@@ -23,7 +23,7 @@ impl Simulation<'_> {
         }
         match (cut.goal, cut.next.as_slice()) {
             (Goal::Race, &[a, b]) => self.race(a, b),
-            (Goal::Deadlock, [_, _, ..]) => self.deadlock(&cut.next),
+            (Goal::Deadlock, [_, ..]) => self.deadlock(&cut.next),
             _ => Err(Violation::Size(cut.next.len())),
         }
     }
@@ -116,22 +116,61 @@ impl Simulation<'_> {
             let mut events = next.iter();
             events.any(|&at| steps[at as usize].event.thread() == thread)
         };
+        let mut is_still = false;
         for &event in next {
             let step = &steps[event as usize];
+            let object = self.observed.objects.of[event as usize];
+            let thread = step.event.thread();
             let wanted = match step.event.op() {
                 Op::Acquire | Op::Request => Hold::Write,
                 Op::ReadAcquire | Op::ReadRequest => Hold::Read,
+                Op::Join if step.event.peer() != thread && in_cut(step.event.peer()) => continue,
+                Op::Take | Op::Wake | Op::BarrierExit if !step.was_tried() => {
+                    let tokens = &self.state.tokens;
+                    if !tokens.lacks(self.observed, &step.event, event, object) {
+                        return Err(Violation::NotInVain(event));
+                    }
+                    is_still = true;
+                    continue;
+                }
                 _ => return Err(Violation::NoRequest(event)),
             };
             if step.was_tried() || self.gives_up(event) {
                 return Err(Violation::NoRequest(event));
             }
-            let object = self.observed.objects.of[event as usize];
             let lock = step.event.lock();
-            let thread = step.event.thread();
             let mut blockers = self.state.locks.blockers(object, thread, wanted);
             if !blockers.any(in_cut) {
                 return Err(Violation::NotBlocked { event, lock });
+            }
+        }
+        match is_still {
+            true => self.standstill(in_cut),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether nobody outside of the cut can do anything: all others have ended, or have not begun. Only the first thread
+    /// was created by nobody; when it ends, so does the program.
+    fn standstill(&self, in_cut: impl Fn(ThreadId) -> bool) -> Result<(), Violation> {
+        let observed = self.observed;
+        let steps = &observed.window.steps;
+        if observed.window.start.0 != 0 || !observed.gaps.is_empty() {
+            return Err(Violation::NotAll);
+        }
+        for (thread, positions) in observed.threads.positions.iter().enumerate() {
+            let id = steps[positions[0] as usize].event.thread();
+            let forks = &observed.threads.forks[thread];
+            let has_begun = forks
+                .iter()
+                .all(|&fork| self.state.executed(observed, fork));
+            let next = self.state.next(observed, thread as u32);
+            let last = positions
+                .last()
+                .map(|&last| steps[last as usize].event.op());
+            let has_ended = next == NOBODY && last == Some(Op::End) && !forks.is_empty();
+            if has_begun && !has_ended && !in_cut(id) {
+                return Err(Violation::StillRuns(id));
             }
         }
         Ok(())

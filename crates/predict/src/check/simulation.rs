@@ -22,7 +22,7 @@ pub struct Simulation<'o> {
 pub struct State {
     pub(super) threads: Vec<Progress>,
     pub(super) locks: Locks,
-    tokens: Tokens,
+    pub(super) tokens: Tokens,
     pub(super) memory: Memory,
     /// How many gaps have all before them behind them.
     gaps: usize,
@@ -41,7 +41,7 @@ pub(super) struct Progress {
 
 impl State {
     /// The position of a thread's next event; [`NOBODY`] if it has none.
-    fn next(&self, observed: &Observed<'_>, thread: u32) -> u32 {
+    pub(super) fn next(&self, observed: &Observed<'_>, thread: u32) -> u32 {
         let done = self.threads[thread as usize].done as usize;
         let positions = &observed.threads.positions[thread as usize];
         positions.get(done).copied().unwrap_or(NOBODY)

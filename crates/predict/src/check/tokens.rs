@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use deadheat_trace::{Event, Op};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::barriers::Barrier;
 use super::lives::{NONE, Objects};
@@ -18,10 +18,16 @@ pub(super) struct Needs {
     waits: FxHashMap<u32, Need>,
     /// Numbers for all `Wait`s and `FutexWait`s, by position.
     sleeps: FxHashMap<u32, u32>,
+    /// `Wait`s, with their objects, by the release right before, which is one with them.
+    parts: FxHashMap<u32, (u32, u32)>,
     /// By object: the entries of a barrier and the messages of a channel, in the order observed.
     given: Vec<Vec<u32>>,
-    /// By object: what a semaphore held at the border.
+    /// By object: what a semaphore held at the border, or when it was made.
     posted: Vec<u32>,
+    /// By object: whether it is known what it takes to end a wait there.
+    known: Vec<bool>,
+    /// Wakes that came after a notification.
+    notified: FxHashSet<u32>,
     /// Attempts at a semaphore that held nothing, if it held so much at the border.
     refused: FxHashMap<u32, u32>,
 }
@@ -45,6 +51,12 @@ struct Reading {
     /// By object: what a semaphore holds beyond what it held at the border.
     level: FxHashMap<u32, u32>,
     barriers: FxHashMap<u32, Barrier>,
+    /// By object: what a semaphore was made with.
+    made_with: FxHashMap<u32, u32>,
+    /// Semaphores that were tried for in vain.
+    refused: FxHashSet<u32>,
+    /// The last event of each thread.
+    last: FxHashMap<u32, (u32, Op)>,
 }
 
 impl Needs {
@@ -52,22 +64,41 @@ impl Needs {
         let mut needs = Needs {
             given: vec![Vec::new(); objects.all.len()],
             posted: vec![0; objects.all.len()],
+            known: vec![false; objects.all.len()],
             ..Needs::default()
         };
         let mut reading = Reading::default();
         for (position, op) in positions(window) {
             let object = objects.of[position as usize];
+            let thread = window.steps[position as usize].event.thread().0;
+            let before = reading.last.insert(thread, (position, op));
+            if let (Op::Wait, Some((release, Op::Release | Op::ReadRelease))) = (op, before) {
+                needs.parts.insert(release, (position, object));
+            }
             if object != NONE {
                 let step = &window.steps[position as usize];
-                let thread = step.event.thread().0;
                 needs.note(&mut reading, position, op, thread, object);
                 if matches!(op, Op::BarrierEnter | Op::BarrierExit | Op::Init) {
                     let barrier = reading.barriers.entry(object).or_default();
                     barrier.note(position, thread, op, step.written());
                 }
+                if let (Op::Init, Some(held)) = (op, step.written()) {
+                    let held = u32::try_from(held).unwrap_or(u32::MAX);
+                    reading.made_with.insert(object, held);
+                }
             }
         }
-        for barrier in reading.barriers.values() {
+        for (&object, &held) in &reading.made_with {
+            let posted = &mut needs.posted[object as usize];
+            if !reading.refused.contains(&object) {
+                *posted = (*posted).max(held);
+            }
+            needs.known[object as usize] = *posted == held;
+        }
+        for (&object, barrier) in &reading.barriers {
+            if !barrier.is_empty() {
+                needs.known[object as usize] = barrier.is_known();
+            }
             let each = barrier.needs().into_iter();
             let given = each.map(|(position, count)| (position, Need::Given(count)));
             needs.waits.extend(given);
@@ -89,6 +120,9 @@ impl Needs {
                 let since = reading.asleep.remove(&(thread, object));
                 let called = reading.called.get(&object);
                 let called = called.is_some_and(|&call| since.is_none_or(|since| since < call));
+                if called && op == Op::Wake && since.is_some() {
+                    self.notified.insert(position);
+                }
                 if called || op == Op::Wake && since.is_some() {
                     let sleep = since.and_then(|since| self.sleeps.get(&since).copied());
                     self.waits.insert(position, Need::Call { sleep });
@@ -103,6 +137,7 @@ impl Needs {
                 _ => self.posted[object as usize] += 1,
             },
             Op::TakeRefused => {
+                reading.refused.insert(object);
                 let level = reading.level.get(&object);
                 if level.is_none_or(|&level| level == 0) {
                     self.refused.insert(position, self.posted[object as usize]);
@@ -124,6 +159,8 @@ pub(super) struct Tokens {
     objects: Vec<Token>,
     /// By the number of a sleep: how many calls its object had seen when it began.
     asleep: Vec<u32>,
+    /// The same for when the lock was released to sleep.
+    released: Vec<u32>,
 }
 
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
@@ -151,6 +188,7 @@ impl Tokens {
         Tokens {
             objects: each.collect(),
             asleep: vec![0; observed.needs.sleeps.len()],
+            released: vec![u32::MAX; observed.needs.sleeps.len()],
         }
     }
 
@@ -201,6 +239,31 @@ impl Tokens {
         }
     }
 
+    /// Whether an event waits for something that is not there, and that is certain: of a semaphore it is known what it held,
+    /// of a barrier whom it waits for, and a condition's wait was ended by a notification when it was observed.
+    pub fn lacks(
+        &self,
+        observed: &Observed<'_>,
+        event: &Event,
+        position: u32,
+        object: u32,
+    ) -> bool {
+        let is_certain = match event.op() {
+            Op::Wake => observed.needs.notified.contains(&position),
+            Op::Take | Op::BarrierExit => observed.needs.known[object as usize],
+            _ => false,
+        };
+        let token = &self.objects[object as usize];
+        let was_called = match observed.needs.waits.get(&position) {
+            Some(&Need::Call { sleep: Some(sleep) }) => {
+                let since = self.released[sleep as usize];
+                token.all > since || token.unused.range(since..).next().is_some()
+            }
+            _ => false,
+        };
+        is_certain && !was_called && self.can(observed, event, position, object).is_err()
+    }
+
     /// Executes an event; `executed` says whether one has been, this one included.
     pub fn run(
         &mut self,
@@ -210,6 +273,10 @@ impl Tokens {
         object: u32,
         executed: impl Fn(u32) -> bool,
     ) {
+        if let Some(&(wait, condition)) = observed.needs.parts.get(&position) {
+            let sleep = observed.needs.sleeps[&wait] as usize;
+            self.released[sleep] = self.objects[condition as usize].calls;
+        }
         let token = &mut self.objects[object as usize];
         match event.op() {
             Op::Wait | Op::FutexWait => {

@@ -35,9 +35,18 @@ pub enum Violation {
     /// The two events of a race do not conflict.
     #[error("events {0} and {1} are no race: {2}")]
     NoRace(u32, u32, &'static str),
-    /// An event of a deadlock does not ask for a lock.
-    #[error("event {0} does not wait for a lock")]
+    /// An event of a deadlock does not ask for a lock, nor wait for a thread in the cut, nor for anything else.
+    #[error("event {0} does not wait for anything")]
     NoRequest(u32),
+    /// Something that is waited for is there, or it is not known whether it is.
+    #[error("event {0} waits for something that may be there")]
+    NotInVain(u32),
+    /// A thread outside of the cut can go on, and might end a wait.
+    #[error("{0} is neither in the cut nor at its end")]
+    StillRuns(ThreadId),
+    /// Nobody knows who else there is.
+    #[error("the window does not have everything from the start")]
+    NotAll,
     /// A lock that is asked for could be taken.
     #[error("event {event} asks for {lock}, which no other thread of the cut holds against it")]
     NotBlocked {

@@ -335,6 +335,7 @@ impl Questions<'_> {
         Proven {
             goal,
             next,
+            bystanders: 0,
             start: self.simplified.index(self.start),
             schedule: events.map(|at| self.simplified.index(at)).collect(),
             stage,

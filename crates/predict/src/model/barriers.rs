@@ -7,7 +7,7 @@
 //! last left.
 
 use deadheat_trace::Op;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::threads::Threads;
 use crate::Window;
@@ -17,10 +17,22 @@ struct Barrier {
     /// Arrivals and departures.
     events: Vec<u32>,
     waits_for: Option<u64>,
+    /// How many times it was made.
+    lives: u32,
 }
 
-/// The edges that barriers make.
-pub fn edges(window: &Window, threads: &Threads) -> Vec<(u32, u32)> {
+/// The barriers of which it is known how many they wait for, and whose rounds were such.
+pub fn known(window: &Window, threads: &Threads) -> FxHashSet<u64> {
+    let all = barriers(window).into_iter();
+    let known = all.filter(|(_, barrier)| {
+        barrier.lives == 1
+            && barrier.waits_for.is_some()
+            && barrier.by_rounds(window, threads).is_some()
+    });
+    known.map(|(object, _)| object).collect()
+}
+
+fn barriers(window: &Window) -> FxHashMap<u64, Barrier> {
     let mut barriers: FxHashMap<u64, Barrier> = FxHashMap::default();
     for (position, step) in window.steps.iter().enumerate() {
         let object = step.event.target();
@@ -33,13 +45,20 @@ pub fn edges(window: &Window, threads: &Threads) -> Vec<(u32, u32)> {
                     .push(position as u32);
             }
             Op::Init if step.written().is_some() => {
-                barriers.entry(object).or_default().waits_for = step.written();
+                let barrier = barriers.entry(object).or_default();
+                barrier.waits_for = step.written();
+                barrier.lives += 1;
             }
             _ => {}
         }
     }
+    barriers
+}
+
+/// The edges that barriers make.
+pub fn edges(window: &Window, threads: &Threads) -> Vec<(u32, u32)> {
     let mut edges = Vec::new();
-    for barrier in barriers.values() {
+    for barrier in barriers(window).values() {
         let before = barrier
             .by_rounds(window, threads)
             .unwrap_or_else(|| barrier.by_order(window));

@@ -21,6 +21,8 @@ pub use refusals::Refusals;
 pub use threads::Threads;
 pub use tokens::{Consumer, Tokens};
 
+use rustc_hash::FxHashSet;
+
 use crate::Window;
 
 /// No such event.
@@ -44,6 +46,8 @@ pub struct Model<'a> {
     pub lives: Lives,
     /// Attempts at locks and semaphores that were refused.
     pub refusals: Refusals,
+    /// Barriers of which it is known how many they wait for.
+    pub known_barriers: FxHashSet<u64>,
 }
 
 impl<'a> Model<'a> {
@@ -57,6 +61,7 @@ impl<'a> Model<'a> {
         Model {
             memory: Memory::of(window, &threads, &lives),
             tokens: Tokens::of(window, &threads),
+            known_barriers: barriers::known(window, &threads),
             window,
             threads,
             hard,

@@ -2,8 +2,8 @@
 //! wake-ups of futexes.
 //!
 //! A taker needs a giver of its own that came before it (and, at a condition, after it began to wait);
-//! notifications of all and futexes' serve any number. What a semaphore held at the border is as many
-//! givers that came before everything.
+//! notifications of all and futexes' serve any number. What a semaphore held at the border, or when it was made, is as many
+//! givers that came before everything (that is: before all that is done to it).
 
 use deadheat_trace::Op;
 use rustc_hash::FxHashMap;
@@ -32,6 +32,8 @@ pub struct Object {
     pub givers: Vec<(u32, bool)>,
     /// How many tokens there were at the border.
     pub at_border: u32,
+    /// It is a semaphore, and that is what it was made with.
+    pub is_known: bool,
     /// Who needs one, in the window's order; indexes into [`Tokens::consumers`].
     pub consumers: Vec<u32>,
 }
@@ -54,6 +56,9 @@ struct Reading {
     objects: FxHashMap<u64, u32>,
     /// When each thread began to wait at each object.
     waiting: FxHashMap<(u32, u64), u32>,
+    /// What semaphores held when they were made, [`None`] where that is of no use: it is not told, it is told more than
+    /// once, or an attempt was refused.
+    made_with: FxHashMap<u64, Option<u32>>,
 }
 
 impl Tokens {
@@ -93,10 +98,25 @@ impl Tokens {
                     let object = tokens.object(&mut reading, target);
                     tokens.take(object, event, NONE);
                 }
+                Op::Init => {
+                    let held = step.written().and_then(|held| u32::try_from(held).ok());
+                    let known = reading.made_with.entry(target);
+                    known.and_modify(|known| *known = None).or_insert(held);
+                }
+                Op::TakeRefused => {
+                    reading.made_with.insert(target, None);
+                }
                 _ => {}
             }
         }
         tokens.match_observed(window);
+        for (target, held) in reading.made_with {
+            if let (Some(object), Some(held)) = (reading.objects.get(&target), held) {
+                let object = &mut tokens.objects[*object as usize];
+                object.at_border = object.at_border.max(held);
+                object.is_known = object.at_border == held;
+            }
+        }
         tokens
     }
 

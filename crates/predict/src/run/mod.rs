@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::windows::{Piece, Pieces};
 use crate::check::{self, Violation};
 use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage, Window};
-use crate::{candidates, cycles};
+use crate::{candidates, cycles, standstills};
 
 /// A trace in memory.
 pub struct Source<'a> {
@@ -59,12 +59,21 @@ pub struct Proven {
     pub goal: Goal,
     /// Its events.
     pub next: Vec<EventIndex>,
+    /// How many of these, the last, only wait for the others of a deadlock.
+    pub bystanders: usize,
     /// Where the schedule begins: everything before that is executed as it was.
     pub start: EventIndex,
     /// The events behind that in the order in which they are executed.
     pub schedule: Vec<EventIndex>,
     /// Which stage has found it.
     pub stage: Stage,
+}
+
+impl Proven {
+    /// The events that it is about: of a deadlock those that hold each other up.
+    pub fn core(&self) -> &[EventIndex] {
+        &self.next[..self.next.len() - self.bystanders]
+    }
 }
 
 /// A witness that the checker has refused: a bug.
@@ -293,6 +302,21 @@ impl Shared<'_> {
                 }
             }
         }
+        for (places, still) in standstills(model) {
+            if lock(&self.locked).contains(&places) || self.is_stopped() {
+                continue;
+            }
+            if let Asked::Proven(proven) = self.ask(place, asker, Goal::Deadlock, &still.next())
+                && lock(&self.locked).insert(places)
+            {
+                let bystanders = still.bystanders.len();
+                let proven = Proven {
+                    bystanders,
+                    ..proven
+                };
+                lock(&self.found).deadlocks.push(proven);
+            }
+        }
     }
 
     /// Asks about a cut of the reduced window; the witness, if there is one that the checker accepts.
@@ -348,6 +372,7 @@ impl Shared<'_> {
         Asked::Proven(Proven {
             goal,
             next,
+            bystanders: 0,
             start: place.piece.window.start,
             schedule: schedule.into_iter().map(|at| place.index(at)).collect(),
             stage,

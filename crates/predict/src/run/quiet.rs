@@ -2,7 +2,7 @@
 //!
 //! Memory of which one lock is held at every access (Savage et al., Eraser, 1997), which one thread accesses,
 //! which nobody writes, or which is only accessed atomically, has no candidates; and where locks are only taken
-//! in one order there is no cycle of requests. Both are judged on the sure side: memory by words of eight bytes, without
+//! in one order, and nobody joins with a lock held, there is no cycle of requests. (Whether all may stand still is asked elsewhere.) Both are judged on the sure side: memory by words of eight bytes, without
 //! regard to lives and the hard order. Most windows of most traces are quiet.
 
 use deadheat_trace::{LockId, Op, Step, ThreadId};
@@ -133,6 +133,8 @@ impl Quiet {
                     bytes.is_none_or(|bytes| bytes <= LONG)
                 }
                 Op::ExternalWrite => true,
+                // A cycle may go through a thread's end.
+                Op::Join => self.thread(event.thread()).held.is_empty(),
                 op if op.is_access() => {
                     let access = self.access(step);
                     let (start, bytes) = (event.addr().0, event.size());

@@ -100,7 +100,9 @@ impl<'a> Pieces<'a> {
         let steps = &self.steps[start..end];
         let standing = &self.standing;
         let block = |start| standing.block(start);
-        if self.quiet.is_quiet(steps, standing.held(), block) {
+        let waits = |step: &Step| matches!(step.event.op(), Op::Take | Op::Wake | Op::BarrierExit);
+        let may_stand_still = start == 0 && steps.iter().any(waits);
+        if !may_stand_still && self.quiet.is_quiet(steps, standing.held(), block) {
             return Window::default();
         }
         let needed_by = source.needed_by[start..end].iter();

@@ -108,6 +108,11 @@ impl<'m, 'w> Saturation<'m, 'w> {
         for (thread, least) in question.least.iter().enumerate() {
             self.taken[thread] = *least;
         }
+        for (one, other) in &question.orders {
+            if self.add_edge(*one, *other).is_err() {
+                return Saturated::Impossible;
+            }
+        }
         loop {
             match self.go_on(question) {
                 Ok(false) => {}

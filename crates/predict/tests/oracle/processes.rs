@@ -340,10 +340,15 @@ impl<'a> Program<'a> {
         !has_ended && self.able(state).next().is_none()
     }
 
-    /// Whether threads hold each other up in a cycle of locks.
+    /// Whether threads hold each other up in a cycle of locks and joins.
     pub fn has_cycle(&self, state: &State) -> bool {
         let wants = |thread: usize| {
             let at = self.next(state, thread)?;
+            if self.event(at).op() == Op::Join {
+                let peer = self.event(at).peer().index();
+                let is_there = peer < self.threads.len() && self.next(state, peer).is_some();
+                return Some(is_there.then_some(peer).into_iter().collect());
+            }
             let is_last = state[thread] + 1 == self.threads[thread].len();
             let how = match self.event(at).op() {
                 Op::Acquire if !self.steps[at].was_tried() => Op::Acquire,

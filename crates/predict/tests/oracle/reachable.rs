@@ -76,7 +76,7 @@ pub fn races(window: &Window) -> BTreeMap<[u32; 2], Schedule> {
     races
 }
 
-/// All deadlocks that can be reached, their events in order, with a schedule for each. Sets of requests
+/// All deadlocks that can be reached, their events in order, with a schedule for each. Sets of requests, joins and other waits
 /// that hold each other up; a thread that only waits for one of them makes one more set.
 pub fn deadlocks(window: &Window) -> BTreeMap<Vec<u32>, Schedule> {
     let mut deadlocks = BTreeMap::new();
@@ -102,6 +102,13 @@ pub fn deadlocks(window: &Window) -> BTreeMap<Vec<u32>, Schedule> {
 fn is_request(window: &Window, position: u32) -> bool {
     matches!(
         window.steps[position as usize].event.op(),
-        Op::Acquire | Op::ReadAcquire | Op::Request | Op::ReadRequest
+        Op::Acquire
+            | Op::ReadAcquire
+            | Op::Request
+            | Op::ReadRequest
+            | Op::Join
+            | Op::Take
+            | Op::Wake
+            | Op::BarrierExit
     )
 }

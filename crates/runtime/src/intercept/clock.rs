@@ -33,7 +33,7 @@ fn shown(clock: c_int) -> Option<u64> {
         return None;
     }
     let now = serial::now(clock).or_else(|| real_time(clock))?;
-    Some(inputs::take(kind::clock(clock), || now))
+    Some(inputs::take_time(kind::clock(clock), now))
 }
 
 fn real_time(clock: c_int) -> Option<u64> {

@@ -74,7 +74,7 @@ fn wait(
     } else {
         Op::Wake
     };
-    Sync::new(woken, condition, pc).record();
+    limit.mark(Sync::new(woken, condition, pc)).record();
     Sync::new(Op::Acquire, lock, pc).record();
     result
 }
@@ -162,7 +162,7 @@ fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_in
     } else {
         Op::Wake
     };
-    Sync::new(woken, condition, pc).record();
+    limit.mark(Sync::new(woken, condition, pc)).record();
     let (op, request) = (Op::Acquire, Some(Op::Request));
     let taking = Taking {
         object: lock,

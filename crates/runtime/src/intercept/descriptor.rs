@@ -14,7 +14,7 @@ use deadheat_wire::inputs::kind;
 
 use super::real;
 use crate::hooks::{caller, trampoline};
-use crate::inputs::pids;
+use crate::inputs::{self, pids};
 use crate::record::event::{self, Sync};
 use crate::record::{Mode, handler, mode};
 use crate::{serial, sys, threads};
@@ -150,9 +150,40 @@ fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize)
 // SAFETY of all calls below: the arguments are the program's own, for this very function.
 
 unsafe extern "C" fn read(fd: c_int, buffer: usize, length: usize) -> isize {
-    receiving(fd, caller(), [buffer, length], || unsafe {
-        real::read(fd, buffer, length)
-    })
+    let pc = caller();
+    if fd != libc::STDIN_FILENO {
+        return receiving(fd, pc, [buffer, length], || unsafe {
+            real::read(fd, buffer, length)
+        });
+    }
+    let result = match inputs::expected(kind::READ) {
+        Some(then) if then > 0 => {
+            let length = length.min(then as usize);
+            receiving(fd, pc, [buffer, length], || unsafe {
+                read_all(fd, buffer, length)
+            })
+        }
+        _ => receiving(fd, pc, [buffer, length], || unsafe {
+            real::read(fd, buffer, length)
+        }),
+    };
+    if result >= 0 {
+        inputs::keep(kind::READ, result as u64);
+    }
+    result
+}
+
+/// Reads so many bytes, in whatever pieces they come; fewer at the end of the file only.
+unsafe fn read_all(fd: c_int, buffer: usize, length: usize) -> isize {
+    let mut got = 0;
+    while got < length {
+        match unsafe { real::read(fd, buffer + got, length - got) } {
+            more @ 1.. => got += more as usize,
+            failed if got == 0 => return failed,
+            _ => break,
+        }
+    }
+    got as isize
 }
 
 unsafe extern "C" fn write(fd: c_int, buffer: usize, length: usize) -> isize {

@@ -105,7 +105,9 @@ impl Taking {
         }
         let is_taken = result == 0 || result == libc::EOWNERDEAD;
         if is_taken {
-            Sync::new(self.op, self.object, self.pc).record();
+            self.limit
+                .mark(Sync::new(self.op, self.object, self.pc))
+                .record();
         } else {
             refused(self.op, self.object, self.pc, result);
         }

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use deadheat_wire::Op;
+use deadheat_wire::{Op, TRIED};
 
 use super::{Taking, give, real, refused};
 use crate::hooks::{caller, trampoline};
@@ -129,7 +129,7 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
     // SAFETY: see `sem_init`.
     let result = unsafe { real::sem_trywait(semaphore) };
     match as_error(result) {
-        0 => Sync::new(Op::Take, semaphore, pc).record(),
+        0 => Sync::new(Op::Take, semaphore, pc).with(TRIED).record(),
         error => {
             refused(Op::Take, semaphore, pc, error);
             from_error(error);

@@ -4,6 +4,7 @@
 use core::ffi::c_int;
 
 use super::real;
+use crate::inputs;
 use crate::serial;
 use crate::threads;
 
@@ -56,7 +57,7 @@ unsafe extern "C" fn clock_nanosleep(
         let wanted = serial::nanoseconds(time);
         let absolute = flags & libc::TIMER_ABSTIME != 0;
         let now = if absolute {
-            serial::now(clock).unwrap_or(0)
+            serial::now(clock).map_or(0, inputs::as_seen)
         } else {
             0
         };

@@ -98,6 +98,7 @@ fn begin(path: &'static [u8]) {
     intercept::thread::arm_exit_key();
     MODE.store(wanted as u32, Ordering::Release);
     threads::attach_first(wanted);
+    inputs::tell_seed();
 }
 
 /// Writes out what all threads have buffered and marks the recording as closed, or as going on

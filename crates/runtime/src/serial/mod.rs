@@ -23,12 +23,13 @@ mod watchdog;
 
 use core::sync::atomic::Ordering;
 
-use deadheat_wire::{Op, word};
+use deadheat_wire::{Op, TRIED, word};
 use replay::Deed;
 
 use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
 
+use crate::inputs;
 use crate::intercept::thread::Start;
 use crate::local::{Inside, local};
 use crate::options;
@@ -53,7 +54,16 @@ impl Limit {
     pub unsafe fn until(clock: i32, time: usize) -> Self {
         // SAFETY: as the caller says.
         let wanted = unsafe { nanoseconds(time) };
-        Limit::After(now(clock).map_or(0, |now| wanted.saturating_sub(now)))
+        let now = now(clock).map(inputs::as_seen);
+        Limit::After(now.map_or(0, |now| wanted.saturating_sub(now)))
+    }
+
+    /// Marks what ends a wait that could have ended by time, too.
+    pub const fn mark(self, event: Sync) -> Sync {
+        match self {
+            Limit::None => event,
+            Limit::After(_) => event.with(TRIED),
+        }
     }
 }
 

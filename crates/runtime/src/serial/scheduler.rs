@@ -473,6 +473,7 @@ impl Scheduler {
 
     /// Nobody can run, ever: says who waits for what, closes the recording and ends the program.
     fn deadlock(&mut self) -> ! {
+        self.drained();
         message::say(format_args!("deadlock: no thread can go on"));
         for index in 0..self.count {
             // SAFETY: records of threads that have not ended.

@@ -92,14 +92,14 @@ impl Inputs {
             match word::detail(first) & 0xFF {
                 ext::SWITCH => thread = ThreadId(word::addr(first) as u32),
                 ext::LOST => return false,
-                ext::INPUT => {
-                    let kind = word::addr(first) as u32;
-                    let input = Input {
-                        kind,
-                        value: second,
-                    };
-                    self.threads.entry(thread).or_default().push(input);
-                }
+                ext::INPUT => match word::addr(first) as u32 {
+                    wire::kind::SEED => self.seed = second,
+                    kind => {
+                        let value = second;
+                        let inputs = self.threads.entry(thread).or_default();
+                        inputs.push(Input { kind, value });
+                    }
+                },
                 _ => {}
             }
         }

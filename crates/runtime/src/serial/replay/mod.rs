@@ -52,6 +52,8 @@ pub enum Phase {
     Gathering,
     /// They stand there, and are let into the requests that must wait for ever.
     Locking,
+    /// They wait for something that others might still bring about: the others go on until none of them can.
+    Draining,
     /// The goals are reached; one thread goes first.
     Leading,
     /// Everybody goes on.
@@ -133,7 +135,7 @@ impl Replay {
     /// Whether threads are held to it.
     #[inline]
     pub fn is_on(&self) -> bool {
-        self.phase != Phase::Off && self.phase != Phase::Free
+        !matches!(self.phase, Phase::Off | Phase::Draining | Phase::Free)
     }
 
     /// A thread of the plan.
@@ -210,6 +212,46 @@ impl Replay {
     /// What a thread stands before.
     pub fn stands_before(&self, index: usize) -> Option<Deed> {
         self.seen(index).next
+    }
+
+    /// A goal that is the end of a wait: its thread stands before it once it waits. Whether a thread has such a goal, and nothing else to do
+    /// before.
+    pub fn waits_for_goal(&self, index: usize) -> bool {
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        let mut own = goals.iter().filter(|goal| goal.thread as usize == index);
+        own.any(|goal| is_end_of_wait(goal.event.op)) && self.expected(index).is_none()
+    }
+
+    /// Whether a goal is a thread's.
+    pub fn has_goal(&self, index: usize) -> bool {
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        goals.iter().any(|goal| goal.thread as usize == index)
+    }
+
+    /// A thread stands before its goal, which it does not announce: it waits for it.
+    pub fn stand(&mut self, index: usize) {
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        let own = goals.iter().find(|goal| goal.thread as usize == index);
+        let deed = own.map(|goal| Deed {
+            op: goal.event.op,
+            addr: self.address(&goal.event).unwrap_or(0),
+            size: 0,
+            pc: goal.event.pc as usize,
+            is_range: false,
+        });
+        let follower = self.follower(index);
+        follower.next = deed;
+        follower.stands = true;
+    }
+
+    /// Whether the goals hold each other up by themselves: locks that their threads have, and joins among them. What else they may wait for
+    /// somebody else could still bring about.
+    pub fn is_closed(&self) -> bool {
+        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
+        goals.iter().all(|goal| {
+            let op = Op::from_number(goal.event.op);
+            matches!(op, Some(Op::Acquire | Op::ReadAcquire | Op::Join)) || is_atomic(goal.event.op)
+        })
     }
 
     /// A thread that was let into its request does something. Whoever asks for a lock that is made of atomics does much before it
@@ -352,7 +394,11 @@ impl Replay {
             }
         }
         self.follower(index).done = done;
-        let may_be_new = deed.op == Op::Alloc as u8 || deed.op == Op::Free as u8 || deed.is_range;
+        let may_be_new = deed.is_range
+            || matches!(
+                Op::from_number(deed.op),
+                Some(Op::Alloc | Op::Free | Op::FutexWait | Op::FutexWoken | Op::FutexWake)
+            );
         may_be_new && !self.is_own_place(index, deed.pc)
     }
 
@@ -437,6 +483,12 @@ impl Replay {
 /// Whether something may be the write of a copy whose read is expected.
 fn is_write_of_copy(expected: &PlanEvent, deed: &Deed) -> bool {
     deed.op == Op::Write as u8 && expected.op == Op::Read as u8
+}
+
+/// Whether it is the end of a wait that has begun with another event.
+fn is_end_of_wait(op: u8) -> bool {
+    let op = Op::from_number(op);
+    matches!(op, Some(Op::Wake | Op::BarrierExit | Op::FutexWoken))
 }
 
 fn is_atomic(op: u8) -> bool {

@@ -44,13 +44,14 @@ impl Scheduler {
                 },
                 Phase::Locking => match self.unlocked() {
                     Some(thread) => return Some(thread),
-                    None => self.reached(),
+                    None if self.replay.is_closed() => self.reached(),
+                    None => self.replay.phase = Phase::Draining,
                 },
                 Phase::Leading => match self.lead(me) {
                     Some(thread) => return Some(thread),
                     None => self.replay.phase = Phase::Free,
                 },
-                Phase::Off | Phase::Free => return self.next(can_wait),
+                Phase::Off | Phase::Draining | Phase::Free => return self.next(can_wait),
             }
         }
     }
@@ -61,9 +62,30 @@ impl Scheduler {
             let index = self.replay.missing()?;
             match self.replay.arrive(index) {
                 Ok(true) => {}
+                Ok(false) if self.replay.waits_for_goal(index) && self.is_blocked(index) => {
+                    self.replay.stand(index);
+                }
                 Ok(false) => return Some(index),
                 Err(deed) => self.diverged(index, deed),
             }
+        }
+    }
+
+    /// Whether one of the plan's threads waits, and not for time to pass.
+    fn is_blocked(&mut self, index: usize) -> bool {
+        let thread = self.replay.follower(index).thread;
+        if thread.is_null() {
+            return false;
+        }
+        let place = self.index(thread);
+        let task = self.task(place);
+        task.state == State::Blocked && task.until == u64::MAX
+    }
+
+    /// Nobody can go on. If that is what the schedule was to lead to, it has.
+    pub(super) fn drained(&mut self) {
+        if self.replay.phase == Phase::Draining {
+            self.reached();
         }
     }
 
@@ -221,7 +243,8 @@ impl Scheduler {
     /// A thread does something: is it what the schedule says?
     #[inline]
     pub fn happened(&mut self, me: *mut Thread, deed: Deed) {
-        if !self.replay.is_on() {
+        let phase = self.replay.phase;
+        if !self.replay.is_on() && phase != Phase::Draining {
             return;
         }
         // SAFETY: the running thread's own record.
@@ -229,7 +252,10 @@ impl Scheduler {
             return;
         };
         let index = index as usize;
-        if self.replay.phase == Phase::Locking {
+        if phase == Phase::Draining && !self.replay.has_goal(index) {
+            return;
+        }
+        if matches!(phase, Phase::Locking | Phase::Draining) {
             if self.replay.struggles(index) {
                 return;
             }
@@ -264,7 +290,7 @@ impl Scheduler {
     pub fn cut_short(&mut self, passed: bool) -> bool {
         if !matches!(
             self.replay.phase,
-            Phase::Following | Phase::Gathering | Phase::Locking
+            Phase::Following | Phase::Gathering | Phase::Locking | Phase::Draining
         ) {
             return false;
         }

@@ -1,165 +1,26 @@
-//! A program's standard input: kept with its recording, and given to it again.
-//!
-//! What is there decides what is done:
-//!
-//! | it is | while recording | when run again |
-//! |---|---|---|
-//! | a file | copied from where it stands | the copy |
-//! | a pipe | passed through another one, and copied on the way | the copy, through a pipe |
-//! | `/dev/null` | nothing | `/dev/null` |
-//! | a terminal, or anything else | left alone | whatever is there then |
-//!
-//! A pipe is read ahead of the program by what a pipe holds and 64 KiB more: that much may be missing for
-//! whoever reads the same pipe after it.
+//! Passes a program's standard input on to it through a pipe.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Seek, Write};
+use std::fs::File;
+use std::io::{self, PipeReader, PipeWriter, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::thread::JoinHandle;
 
-use serde::{Deserialize, Serialize};
-
-/// What a program's standard input is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// `/dev/null`.
-    Nothing,
-    /// A regular file; a copy is kept.
-    File,
-    /// A pipe; a copy is kept of what came through it.
-    Pipe,
-    /// A terminal: nothing is kept.
-    Terminal,
-    /// Something else, or it could not be copied: nothing is kept.
-    #[default]
-    Other,
-}
-
-impl Kind {
-    /// All of them with their names.
-    const NAMES: [(Kind, &str); 5] = [
-        (Kind::Nothing, "nothing"),
-        (Kind::File, "file"),
-        (Kind::Pipe, "pipe"),
-        (Kind::Terminal, "terminal"),
-        (Kind::Other, "other"),
-    ];
-
-    /// What this process has.
-    pub fn own() -> Self {
-        own_file().map_or(Kind::Other, |file| Self::of(&file))
-    }
-
-    fn of(file: &File) -> Self {
-        let null = libc::makedev(1, 3);
-        match file.metadata() {
-            _ if file.is_terminal() => Kind::Terminal,
-            Ok(data) if data.is_file() => Kind::File,
-            Ok(data) if data.file_type().is_fifo() => Kind::Pipe,
-            Ok(data) if data.file_type().is_char_device() && data.rdev() == null => Kind::Nothing,
-            _ => Kind::Other,
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        let named = Self::NAMES.iter().find(|(kind, _)| *kind == self);
-        named.map_or("other", |(_, name)| name)
-    }
-
-    /// The inverse of [`Kind::name`]; what is not known is something else.
-    pub fn named(name: &[u8]) -> Self {
-        let named = Self::NAMES
-            .iter()
-            .find(|(_, known)| known.as_bytes() == name);
-        named.map_or(Kind::Other, |(kind, _)| *kind)
-    }
-}
-
-/// Where a program's standard input comes from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// It is this process's own.
-    Own,
-    /// The same, and a copy goes into this file, if it is a file or a pipe.
-    Kept(PathBuf),
-    /// What was kept of an earlier run, which was of this kind.
-    Again(Kind, PathBuf),
-}
-
-/// What is done about a program's standard input while it runs.
-pub struct Running {
-    feeding: Option<Feeding>,
-    kept: bool,
-}
-
 /// The thread that passes input on, and what it is stopped with.
-struct Feeding {
+pub struct Feeding {
     thread: JoinHandle<bool>,
     stop: PipeWriter,
 }
 
-impl Source {
-    /// What to start the program with. Nobody else here may have it once the program runs.
-    pub fn begin(&self) -> io::Result<(Stdio, Running)> {
-        let nothing_to_do = |kept| Running {
-            feeding: None,
-            kept,
-        };
-        let inherited = |kept| (Stdio::inherit(), nothing_to_do(kept));
-        Ok(match self {
-            Source::Own => inherited(true),
-            Source::Kept(to) => match Kind::own() {
-                Kind::File => inherited(copy_file(&own_file()?, to).is_ok()),
-                Kind::Pipe => match create(to) {
-                    Ok(copy) => {
-                        let (reader, pump) = Pump::new(own_file()?, Some(copy))?;
-                        (reader.into(), pump.start()?.into())
-                    }
-                    Err(_) => inherited(false),
-                },
-                _ => inherited(true),
-            },
-            Source::Again(kind, from) => match kind {
-                Kind::Nothing => (Stdio::null(), nothing_to_do(true)),
-                Kind::File => (File::open(from)?.into(), nothing_to_do(true)),
-                Kind::Pipe => {
-                    let (reader, mut pump) = Pump::new(File::open(from)?, None)?;
-                    pump.fill()?;
-                    (reader.into(), pump.start()?.into())
-                }
-                Kind::Terminal | Kind::Other => inherited(true),
-            },
-        })
-    }
-}
-
-impl From<Feeding> for Running {
-    fn from(feeding: Feeding) -> Self {
-        Running {
-            feeding: Some(feeding),
-            kept: true,
-        }
-    }
-}
-
-impl Running {
-    /// The program has ended; whether a copy that was wanted is complete.
-    pub fn finish(self) -> bool {
-        let Some(Feeding { thread, stop }) = self.feeding else {
-            return self.kept;
-        };
-        drop(stop);
-        thread.join().unwrap_or(false) && self.kept
+impl Feeding {
+    /// Stops it, for the program has ended; whether a copy that was wanted is complete.
+    pub fn stop(self) -> bool {
+        drop(self.stop);
+        self.thread.join().unwrap_or(false)
     }
 }
 
 /// Passes input on to a program.
-struct Pump {
+pub struct Pump {
     from: File,
     to: PipeWriter,
     copy: Option<File>,
@@ -168,11 +29,11 @@ struct Pump {
 }
 
 /// The most that is read at once.
-const CHUNK: usize = 64 * 1024;
+pub const CHUNK: usize = 64 * 1024;
 
 impl Pump {
     /// A pump and the end for the program.
-    fn new(from: File, copy: Option<File>) -> io::Result<(PipeReader, Self)> {
+    pub fn new(from: File, copy: Option<File>) -> io::Result<(PipeReader, Self)> {
         let (reader, to) = io::pipe()?;
         // SAFETY: no pointers; the flag belongs to the writing end alone, which is ours alone.
         if unsafe { libc::fcntl(to.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
@@ -189,7 +50,7 @@ impl Pump {
 
     /// Passes on from a file what fits, before the program starts: what it reads first does not depend
     /// on luck.
-    fn fill(&mut self) -> io::Result<()> {
+    pub fn fill(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
             let got = self.from.read(&mut buffer)?;
@@ -206,7 +67,8 @@ impl Pump {
         }
     }
 
-    fn start(self) -> io::Result<Feeding> {
+    /// Starts to pass on.
+    pub fn start(self) -> io::Result<Feeding> {
         let (stopped, stop) = io::pipe()?;
         let thread = std::thread::Builder::new().spawn(move || self.run(&stopped))?;
         Ok(Feeding { thread, stop })
@@ -302,68 +164,9 @@ fn block_signals() {
     }
 }
 
-/// This process's standard input, unbuffered.
-fn own_file() -> io::Result<File> {
-    Ok(io::stdin().as_fd().try_clone_to_owned()?.into())
-}
-
-/// A new file that only its owner may read.
-pub fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600).open(path)
-}
-
-/// Copies what a reader of the file would still see; where it stands does not change.
-fn copy_file(mut from: &File, to: &Path) -> io::Result<()> {
-    let mut at = from.stream_position()?;
-    let mut copy = create(to)?;
-    let mut buffer = vec![0; CHUNK];
-    loop {
-        match from.read_at(&mut buffer, at) {
-            Ok(0) => return Ok(()),
-            Ok(got) => {
-                copy.write_all(&buffer[..got])?;
-                at += got as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn kinds_are_told_apart() {
-        let (reader, writer) = io::pipe().unwrap();
-        let file = |fd: BorrowedFd<'_>| File::from(fd.try_clone_to_owned().unwrap());
-        assert_eq!(Kind::of(&file(reader.as_fd())), Kind::Pipe);
-        assert_eq!(Kind::of(&file(writer.as_fd())), Kind::Pipe);
-        assert_eq!(Kind::of(&tempfile::tempfile().unwrap()), Kind::File);
-        assert_eq!(Kind::of(&File::open("/dev/null").unwrap()), Kind::Nothing);
-        assert_eq!(Kind::of(&File::open("/dev/zero").unwrap()), Kind::Other);
-        for (kind, name) in Kind::NAMES {
-            assert_eq!((kind.name(), Kind::named(name.as_bytes())), (name, kind));
-            let json = serde_json::to_string(&kind).unwrap();
-            assert_eq!(json, format!("{name:?}"));
-        }
-    }
-
-    #[test]
-    fn a_file_is_copied_from_where_it_stands() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(b"before, after").unwrap();
-        file.seek(io::SeekFrom::Start(8)).unwrap();
-        let to = folder.path().join("copy");
-        copy_file(&file, &to).unwrap();
-        assert_eq!(std::fs::read(&to).unwrap(), b"after");
-        assert_eq!(file.stream_position().unwrap(), 8);
-        assert_eq!(to.metadata().unwrap().mode() & 0o777, 0o600);
-        assert!(copy_file(&file, &to).is_err(), "nothing is overwritten");
-    }
 
     /// A pump from a pipe, the ends that a producer and a program would have, and the copy.
     fn pump() -> (PipeWriter, PipeReader, Feeding, File) {
