@@ -13,11 +13,14 @@
 //!
 //! Addresses are said so that they mean the same in another run: see [`Region`].
 //!
+//! While a program is *watched*, threads run free but for synchronisation: the plan has nothing else ([`is_enforced`]), its goals are none or
+//! those of a deadlock, and a region that no event defines is the object that is used first under its name.
+//!
 //! What comes of it is written to the file `<plan>.verdict`, in one piece, as text:
 //!
 //! ```text
 //! deadheat-verdict 1 4711             version, process
-//! reached                             all goals stand
+//! reached                             all goals stand (if there are none: all events happened)
 //!  at 0 1 write ADDRESS 4 PC          goal, thread, operation, address, bytes, place
 //! diverged 1 17                       thread, how many of its events had happened
 //!  came write ADDRESS 4 PC            what it was about to do instead of the next one
