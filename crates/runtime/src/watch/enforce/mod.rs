@@ -135,14 +135,30 @@ pub struct Turn {
 /// Waits until the running thread may do this.
 #[inline]
 pub fn turn(op: Op, object: usize, pc: usize) -> Turn {
-    let deed = Deed {
+    turn_to(Deed {
         op: op as u8,
         addr: object,
         size: 0,
         pc,
         is_range: false,
-    };
-    let event = match is_on() && plan::is_enforced(op) {
+    })
+}
+
+/// The same for giving back a lock in order to wait at a condition.
+pub fn turn_to_wait(lock: usize, pc: usize) -> Turn {
+    turn_to(Deed {
+        op: Op::Release as u8,
+        addr: lock,
+        size: Row::FOR_WAIT,
+        pc,
+        is_range: false,
+    })
+}
+
+#[inline]
+fn turn_to(deed: Deed) -> Turn {
+    let is_planned = || Op::from_number(deed.op).is_some_and(plan::is_enforced);
+    let event = match is_on() && is_planned() {
         true => wait_for_turn(&deed),
         false => None,
     };
