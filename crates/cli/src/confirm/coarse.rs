@@ -86,6 +86,13 @@ impl Coarse {
             .tempdir()
             .map_err(refused)?;
         let path = folder.path().join("plan");
+        let verdict = folder.path().join(format!("plan{VERDICT}"));
+        // One that cannot be read yet is asked for again.
+        let verdict = || fine::read_verdict(&verdict);
+        let is_given_up = || {
+            let told = verdict().ok().flatten();
+            told.is_some_and(|verdict| !verdict.is_reached())
+        };
         std::fs::write(&path, plan.to_bytes()).map_err(refused)?;
         let watched = watch::Plan {
             program: &self.again.program,
@@ -100,11 +107,12 @@ impl Coarse {
             enforced: Some(watch::Enforced {
                 again: &self.again,
                 plan: &path,
+                is_given_up: &is_given_up,
                 limit: PATIENCE,
             }),
         }
         .run()?;
-        let verdict = fine::read_verdict(&folder.path().join(format!("plan{VERDICT}")))?;
+        let verdict = verdict()?;
         let mut races = watched.findings;
         for race in &mut races {
             race.rung = Rung::Confirmed;

@@ -197,7 +197,7 @@ struct Found {
     objects: FxHashSet<(u32, Places)>,
     /// Objects that passed the filter.
     candidates: FxHashSet<u32>,
-    /// How many candidates two places have, and whether more were looked for.
+    /// How many candidates two places have.
     places: FxHashMap<Places, u32>,
     /// The places of deadlocks.
     locked: FxHashSet<Vec<deadheat_trace::Pc>>,
