@@ -11,7 +11,7 @@
 //! | processes THREAD, MUTEX, FORK, JOIN, BARRIER in parallel | the rules of the crate's table, without those of values |
 //! | SIGNAL, one for each use of a condition | a message from the notification to the wait: [`conditions`] |
 //! | RACE(p): two accesses to p with nothing in between | a cut of two segments that access p |
-//! | refinement by FDR3 | the [`Asker`], with everything read needed by nobody |
+//! | refinement by FDR3 | the [`Asker`](crate::Asker), with everything read needed by nobody |
 //! | deadlock as a refusal | a cut of lock requests and joins that hold each other up: [`crate::cycles`] |
 //! | one model for each object | one for each window, as accesses to other objects are in nobody's way; one question for each pair of segments, however many objects they share |
 //! | filter: happens-before without locks, then locksets | the same: the model's hard order, and locks held by both |
