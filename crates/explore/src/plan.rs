@@ -104,6 +104,9 @@ pub enum PlanError {
         /// How many there are.
         there: u64,
     },
+    /// A goal is not something that was recorded, but what it was taken for.
+    #[error("nobody can be made to wait for the lock of event {0}, which is made of atomics")]
+    MadeUp(EventIndex),
     /// A goal is not in the trace.
     #[error("the trace has no event {0}")]
     NoGoal(EventIndex),
