@@ -202,7 +202,7 @@ impl<'a> Planner<'a> {
             target,
             pc: place(event, tables),
             defines,
-            reserved2: 0,
+            moves: u32::from(is_in_library(event, tables)),
         }
     }
 
@@ -399,7 +399,8 @@ fn put_event(bytes: &mut Vec<u8>, event: &PlanEvent) {
     bytes.extend_from_slice(&event.region.to_le_bytes());
     bytes.extend_from_slice(&event.target.to_le_bytes());
     bytes.extend_from_slice(&event.pc.to_le_bytes());
-    bytes.extend_from_slice(&u64::from(event.defines).to_le_bytes());
+    bytes.extend_from_slice(&event.defines.to_le_bytes());
+    bytes.extend_from_slice(&event.moves.to_le_bytes());
 }
 
 /// Whether the runtime counts events of this kind.
@@ -426,6 +427,12 @@ fn as_goal(mut event: PlanEvent, made_up: bool) -> PlanEvent {
         event.op = Op::ReadAcquire as u8;
     }
     event
+}
+
+/// Whether an event is in a library. The program itself comes first among the modules.
+fn is_in_library(event: &Event, tables: &Tables) -> bool {
+    let module = tables.module_of(event.pc());
+    module.is_some_and(|(module, _)| tables.modules[0].start != module.start)
 }
 
 /// Where an event is in the recorded run's memory; 0 if that is not known or does not matter.

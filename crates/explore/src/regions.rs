@@ -59,8 +59,9 @@ impl Regions {
         {
             return (Region(*region), address - start);
         }
-        let mut modules = tables.modules.iter();
-        match modules.any(|module| (module.start..module.end).contains(&address)) {
+        // Libraries may be loaded elsewhere; the program comes first among the modules.
+        let program = tables.modules.first();
+        match program.is_some_and(|module| (module.start..module.end).contains(&address)) {
             true => (Region::FIXED, address),
             false => (Region::ANY, 0),
         }

@@ -180,8 +180,8 @@ pub struct PlanEvent {
     pub pc: u64,
     /// For an allocation: the region that it hands out, 0 if nobody asks.
     pub defines: u32,
-    /// Not used.
-    pub reserved2: u32,
+    /// 1 if its place is in a library, which may be loaded elsewhere: only the last twelve bits are the same.
+    pub moves: u32,
 }
 
 /// What a thread stands in front of in the end: behind its last event.

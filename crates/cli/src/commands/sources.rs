@@ -25,11 +25,7 @@ pub struct Building {
 
 impl Building {
     /// The program, built if need be, and the command that runs it.
-    pub fn program(
-        &self,
-        given: &[OsString],
-        at: &Recording,
-    ) -> Result<(Program, Vec<OsString>)> {
+    pub fn program(&self, given: &[OsString], at: &Recording) -> Result<(Program, Vec<OsString>)> {
         let sources = given.iter().take_while(|arg| is_source(arg)).count();
         if sources == 0 {
             return Ok((Program::find(&given[0])?, given.to_vec()));

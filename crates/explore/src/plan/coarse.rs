@@ -101,7 +101,7 @@ impl<'a> CoarsePlanner<'a> {
             target,
             pc: place(event, tables),
             defines: 0,
-            reserved2: 0,
+            moves: 0,
         }
     }
 

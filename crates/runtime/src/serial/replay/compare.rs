@@ -136,7 +136,7 @@ impl Replay {
             .is_none_or(|plan| plan.header.steady != 0);
         let differs = event.pc ^ pc as u64;
         event.pc == 0
-            || if steady {
+            || if steady && event.moves == 0 {
                 differs == 0
             } else {
                 differs & PAGE == 0
