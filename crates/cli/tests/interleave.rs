@@ -125,8 +125,8 @@ fn what_the_program_never_does_is_infeasible_at_a_step() {
 /// With an argument the wait happens in any case: the lock is held before there is somebody to notify. Without it never does.
 const SIGNALLED: &str = r#"
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
-
 int y, x, ready;
 atomic_int is_set;
 pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
@@ -152,7 +152,7 @@ int main(int argc, char **argv) {
     pthread_create(&thread, 0, task, 0);
     if (argc == 1) {
         while (!atomic_load(&is_set))
-            ;
+            sched_yield();
         pthread_mutex_lock(&m);
     }
     while (!ready)

@@ -1,6 +1,6 @@
 //! Every program of `programs/`, built by the wrapper with each compiler and recorded in each
 //! mode: it behaves as its text says, its trace is one, and the races that happens-before finds in it
-//! are those that the text marks. What belongs to a Cargo package is
+//! are those that the text marks. What `check` finds is confirmed, and replays every time. What belongs to a Cargo package is
 //! built by `cargo deadheat`.
 //!
 //! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`, or
@@ -29,6 +29,8 @@ enum Mode {
     Real,
     /// Not recorded, but watched as it runs.
     Watch,
+    /// Recorded, and what that proves enforced on it.
+    Check,
 }
 
 /// What one test does.
@@ -98,8 +100,30 @@ fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
         };
         (name, case)
     };
-    let modes = [Mode::Parallel, Mode::Serial, Mode::Real, Mode::Watch];
+    let modes = [
+        Mode::Parallel,
+        Mode::Serial,
+        Mode::Real,
+        Mode::Watch,
+        Mode::Check,
+    ];
     modes.map(case).into()
+}
+
+/// How often each confirmed finding is replayed.
+const REPLAYS: &str = "20";
+
+/// The names of the findings of a report. All that is proven must be confirmed.
+fn confirmed(report: &str) -> Result<Vec<String>, String> {
+    let report: serde_json::Value =
+        serde_json::from_str(report).map_err(|error| error.to_string())?;
+    let findings = report["findings"].as_array().ok_or("no findings")?;
+    let sure = findings.iter().filter(|one| one["rung"] != "observed");
+    sure.map(|finding| match finding["rung"].as_str() {
+        Some("confirmed") => Ok(finding["id"].as_str().unwrap_or_default().to_owned()),
+        _ => Err(format!("not confirmed: {finding:#}")),
+    })
+    .collect()
 }
 
 /// Scenarios whose error lies on another path than that of most runs.
@@ -110,7 +134,11 @@ const ELSEWHERE: [&str; 2] = ["claim_race", "signal_one_deadlock"];
 fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
     if name.starts_with("scenarios") {
         return match compiler {
-            "gcc" => vec![("-O0", Mode::Serial), ("-O0", Mode::Watch)],
+            "gcc" => vec![
+                ("-O0", Mode::Serial),
+                ("-O0", Mode::Watch),
+                ("-O0", Mode::Check),
+            ],
             _ => vec![("-O1", Mode::Serial)],
         };
     }
@@ -122,6 +150,7 @@ fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
     let chosen = name.starts_with("papers") || compiler == "gcc";
     if chosen {
         ways.push(("-O0", Mode::Serial));
+        ways.push(("-O0", Mode::Check));
         ways.push(("-O1", Mode::Real));
     }
     if name.starts_with("papers") {
@@ -139,6 +168,9 @@ impl Case {
         }
         if self.mode == Mode::Watch {
             return self.watch(&here);
+        }
+        if self.mode == Mode::Check {
+            return self.check(&here);
         }
         let first = self.record(&here, "trace.dht")?;
         self.predicts(&here, "trace.dht")?;
@@ -171,7 +203,7 @@ impl Case {
         let name = name.to_string_lossy();
         let other_process = name.starts_with("fork");
         match self.mode {
-            Mode::Parallel | Mode::Watch => false,
+            Mode::Parallel | Mode::Watch | Mode::Check => false,
             Mode::Serial => !other_process,
             Mode::Real => !other_process && !name.contains("signal_handler"),
         }
@@ -218,7 +250,7 @@ impl Case {
         command.args(["-k", "2", SECONDS, support::DEADHEAT, "record", "-o", name]);
         command.arg("--exit-code-from-program");
         match self.mode {
-            Mode::Parallel | Mode::Watch => &mut command,
+            Mode::Parallel | Mode::Watch | Mode::Check => &mut command,
             Mode::Serial => command.args(["--seed", "1"]),
             Mode::Real => command.args(["--seed", "1", "--threads", "real"]),
         };
@@ -264,6 +296,34 @@ impl Case {
         agree(&self.oracle, &found, self.lines()).map(drop)
     }
 
+    /// Checks the program: what is proven is marked in its text and stands when it is enforced, every time.
+    fn check(&self, here: &Sandbox) -> Result<(), String> {
+        let mut command = here.command("timeout");
+        command.args(["-k", "2", "120", support::DEADHEAT, "check"]);
+        command.args(["--format", "json", "-o", "found.json"]);
+        command.args(["--budget", "2s", "--growth", "1s", "--", "./prog"]);
+        command.args(&self.oracle.directives.run);
+        let output = command.output().map_err(|error| error.to_string())?;
+        if !matches!(output.status.code(), Some(0 | 5 | 66)) {
+            return Err(told(&output, "check failed"));
+        }
+        let report = std::fs::read_to_string(here.path().join("found.json"));
+        let report = report.map_err(|error| told(&output, &error.to_string()))?;
+        agree(&self.oracle, &report, self.lines())?;
+        if self.shows_all() {
+            complete(&self.oracle, &report, self.lines())?;
+        }
+        for id in confirmed(&report)? {
+            let mut replay = here.deadheat(["replay", &id, "--times", REPLAYS]);
+            let output = replay.output().map_err(|error| error.to_string())?;
+            let stood = format!("{REPLAYS} of {REPLAYS} times");
+            if !String::from_utf8_lossy(&output.stderr).contains(&stood) {
+                return Err(told(&output, &format!("{id} was not always reached")));
+            }
+        }
+        Ok(())
+    }
+
     fn lines(&self) -> Lines {
         match self.level {
             "-O0" => Lines::Exact,
@@ -301,7 +361,8 @@ impl Case {
         let is_elsewhere = ELSEWHERE
             .iter()
             .any(|name| path.file_stem().is_some_and(|stem| stem == *name));
-        is_scenario && !is_elsewhere && self.mode == Mode::Serial && self.level != "-O1"
+        let is_serial = matches!(self.mode, Mode::Serial | Mode::Check);
+        is_scenario && !is_elsewhere && is_serial && self.level != "-O1"
     }
 
     fn behaves(&self, output: &Output) -> Result<(), String> {

@@ -5,6 +5,8 @@
 //! the trace once, with and without those, and keeps what the schedule needs.
 
 mod coarse;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -102,6 +104,9 @@ pub enum PlanError {
         /// How many there are.
         there: u64,
     },
+    /// A goal is not something that was recorded, but what it was taken for.
+    #[error("nobody can be made to wait for the lock of event {0}, which is made of atomics")]
+    MadeUp(EventIndex),
     /// A goal is not in the trace.
     #[error("the trace has no event {0}")]
     NoGoal(EventIndex),
@@ -430,131 +435,5 @@ fn place(event: &Event, tables: &Tables) -> u64 {
         _ => tables
             .module_of(event.pc())
             .map_or(0, |(module, address)| address.wrapping_add(module.bias)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use deadheat_trace::text;
-
-    const LISTING: &str = "\
-T0|fork(T1)|1
-T0|w(y)|2
-T0|req(m)|3
-T0|acq(m)|3
-T0|w(x)|4
-T0|rel(m)|5
-T1|begin|6
-T1|acq(m)|7
-T1|w(x)|8
-T1|rel(m)|9
-T1|w(y)|10
-";
-
-    fn plan(text: &str, request: &Request) -> Result<Plan, PlanError> {
-        let trace = text::parse(text).unwrap();
-        let mut planner = Planner::new(request);
-        for step in &trace.steps {
-            planner.step(step, Origin::Own, &trace.tables);
-        }
-        let collected = planner.finish()?;
-        collected.plan(&collected.schedule, true)
-    }
-
-    fn request(start: u64, schedule: &[(u32, u64)], next: &[u64]) -> Request {
-        Request {
-            start: EventIndex(start),
-            schedule: schedule
-                .iter()
-                .map(|(thread, count)| (ThreadId(*thread), *count))
-                .collect(),
-            goal: Goal {
-                kind: GoalKind::Race,
-                next: next.iter().map(|index| EventIndex(*index)).collect(),
-            },
-        }
-    }
-
-    fn segments(plan: &Plan) -> Vec<(u32, u64)> {
-        let segments = plan.segments.iter();
-        segments
-            .map(|segment| (plan.threads[segment.thread as usize].id, segment.upto))
-            .collect()
-    }
-
-    #[test]
-    fn the_order_is_said_in_events_that_the_runtime_counts() {
-        // The schedule of the paper: fork, then the other thread's critical section first.
-        let plan = plan(LISTING, &request(0, &[(0, 1), (1, 4)], &[1, 10])).unwrap();
-        assert_eq!(segments(&plan), [(0, 1), (1, 4)]);
-        assert_eq!(plan.switches(), 1);
-        let ops: Vec<u8> = plan.events.iter().map(|event| event.op).collect();
-        let expected = [Op::Fork, Op::Begin, Op::Acquire, Op::Write, Op::Release];
-        assert_eq!(ops, expected.map(|op| op as u8));
-        assert_eq!(plan.goals.len(), 2);
-        assert_eq!(plan.expected(ThreadId(1), 0), Some((Op::Begin, 0)));
-        assert_eq!(plan.expected(ThreadId(1), 4), Some((Op::Write, 0)));
-        assert_eq!(
-            plan.expected(ThreadId(1), 1).map(|(op, _)| op),
-            Some(Op::Acquire)
-        );
-    }
-
-    #[test]
-    fn requests_do_not_count_and_what_was_before_is_as_it_was() {
-        // Two events of the first thread behind the beginning: of these one is a request.
-        let plan = plan(LISTING, &request(2, &[(0, 2)], &[4, 6])).unwrap();
-        assert_eq!(segments(&plan), [(0, 3)]);
-        let all = plan
-            .events
-            .iter()
-            .all(|event| event.op != Op::Request as u8);
-        assert!(all && plan.threads[0].count == 3);
-        // A thread that has done nothing yet has its goal all the same.
-        assert_eq!((plan.threads[1].id, plan.threads[1].count), (1, 0));
-    }
-
-    #[test]
-    fn what_a_reader_made_up_does_not_count() {
-        let trace = text::parse(LISTING).unwrap();
-        let request = request(0, &[(0, 4)], &[4, 6]);
-        let mut planner = Planner::new(&request);
-        for step in &trace.steps {
-            let origin = match step.event.op() {
-                Op::Acquire => Origin::MadeUp,
-                _ => Origin::Own,
-            };
-            planner.step(step, origin, &trace.tables);
-        }
-        let collected = planner.finish().unwrap();
-        let plan = collected.plan(&collected.schedule, true).unwrap();
-        assert_eq!(segments(&plan), [(0, 2)]);
-    }
-
-    #[test]
-    fn a_schedule_of_another_trace_is_refused() {
-        let missing = plan(LISTING, &request(0, &[(1, 6)], &[1, 10]));
-        assert!(matches!(
-            missing,
-            Err(PlanError::Missing {
-                needed: 6,
-                there: 5,
-                ..
-            })
-        ));
-        let none = plan(LISTING, &request(0, &[(0, 1)], &[1, 11]));
-        assert_eq!(none, Err(PlanError::NoGoal(EventIndex(11))));
-    }
-
-    #[test]
-    fn bytes_are_as_long_as_the_types() {
-        let plan = plan(LISTING, &request(0, &[(0, 1), (1, 4)], &[1, 10])).unwrap();
-        let length = size_of::<PlanHeader>()
-            + 2 * size_of::<PlanThread>()
-            + 2 * size_of::<PlanSegment>()
-            + 5 * size_of::<PlanEvent>()
-            + 2 * size_of::<PlanGoal>();
-        assert_eq!(plan.to_bytes().len(), length);
     }
 }

@@ -4,6 +4,7 @@
 //! order: the hard order, accesses to the same memory of which one writes, operations on the same object, uses
 //! of a block and its release. Within that, a thread goes on for as long as it can.
 
+use deadheat_trace::Op;
 use rustc_hash::FxHashMap;
 
 use crate::Schedule;
@@ -47,6 +48,15 @@ pub fn tidy(model: &Model, schedule: &[u32]) -> Schedule {
         }
     }
     tidy
+}
+
+/// The condition that a thread waits for right behind a release.
+fn waits_behind(model: &Model, event: u32) -> Option<u64> {
+    let op = |event: u32| model.window.steps[event as usize].event.op();
+    let chain = &model.threads.chains[model.thread(event)];
+    let behind = *chain.get(model.index(event) as usize + 1)?;
+    let is_one = matches!(op(event), Op::Release | Op::ReadRelease) && op(behind) == Op::Wait;
+    is_one.then(|| model.window.steps[behind as usize].event.target())
 }
 
 /// For each event the last events of other threads that must stay before it.
@@ -98,6 +108,11 @@ fn dependences(model: &Model, schedule: &[u32]) -> FxHashMap<u32, Vec<u32>> {
             // Locks, conditions and the like; of threads and blocks the hard order tells all.
             let last = objects.insert(step.event.target(), *event);
             keep(&done, last.unwrap_or(NONE), *event);
+            // The release of a lock and the wait behind it are one.
+            if let Some(condition) = waits_behind(model, *event) {
+                let last = objects.insert(condition, *event);
+                keep(&done, last.unwrap_or(NONE), *event);
+            }
         }
         done[model.thread(*event)] += 1;
     }

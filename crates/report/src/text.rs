@@ -134,8 +134,10 @@ fn head(out: &mut String, finding: &Finding) {
         let _ = write!(out, " on {BOLD}{}{BOLD:#}", printable(&object.name));
     }
     if finding.kind == Kind::Deadlock {
-        let threads = finding.accesses.len();
-        let _ = write!(out, " of {threads} threads");
+        let _ = match finding.accesses.len() {
+            1 => write!(out, ": a wait that nobody ends"),
+            threads => write!(out, " of {threads} threads"),
+        };
     }
     let method = &finding.method;
     let times = match finding.count {

@@ -81,16 +81,16 @@ fn a_change_of_the_word_takes_and_gives_the_lock() {
         assert_eq!(
             ops(&trace),
             [
-                Op::AtomicRmw,
                 Op::Acquire,
+                Op::AtomicRmw,
                 Op::AtomicRead,
-                Op::Release,
-                Op::AtomicRmw
+                Op::AtomicRmw,
+                Op::Release
             ]
         );
         assert_eq!(ops(&plain), [Op::AtomicRmw, Op::AtomicRead, Op::AtomicRmw]);
-        let lock = trace.steps[1].event.lock();
-        assert_eq!(lock, trace.steps[3].event.lock());
+        let lock = trace.steps[0].event.lock();
+        assert_eq!(lock, trace.steps[4].event.lock());
         assert_eq!(trace.tables.syncs[0].addr.0, WORD);
         assert_eq!(trace.steps[1].event.pc(), trace.steps[0].event.pc());
     }

@@ -13,11 +13,14 @@
 //!
 //! Addresses are said so that they mean the same in another run: see [`Region`].
 //!
+//! While a program is *watched*, threads run free but for synchronisation: the plan has nothing else ([`is_enforced`]), its goals are none or
+//! those of a deadlock, and a region that no event defines is the object that is used first under its name.
+//!
 //! What comes of it is written to the file `<plan>.verdict`, in one piece, as text:
 //!
 //! ```text
 //! deadheat-verdict 1 4711             version, process
-//! reached                             all goals stand
+//! reached                             all goals stand (if there are none: all events happened)
 //!  at 0 1 write ADDRESS 4 PC          goal, thread, operation, address, bytes, place
 //! diverged 1 17                       thread, how many of its events had happened
 //!  came write ADDRESS 4 PC            what it was about to do instead of the next one
@@ -26,6 +29,8 @@
 //! got 1 OBJECT                        a thread that should have waited for ever got the lock
 //! passed 1 17                         a thread took no step for too long
 //! ```
+
+use crate::Op;
 
 /// The variable that names the plan.
 pub const PLAN: &str = "DEADHEAT_PLAN";
@@ -37,6 +42,34 @@ pub const VERDICT_MAGIC: &str = "deadheat-verdict";
 pub const VERSION: u32 = 1;
 /// The first eight bytes of a plan.
 pub const MAGIC: [u8; 8] = *b"DHPLAN\0\0";
+
+/// Whether a thread that otherwise runs free is made to wait before it does this: what plans of synchronisation
+/// consist of.
+pub const fn is_enforced(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Acquire
+            | Op::Release
+            | Op::ReadAcquire
+            | Op::ReadRelease
+            | Op::Refused
+            | Op::ReadRefused
+            | Op::Fork
+            | Op::Begin
+            | Op::End
+            | Op::Join
+            | Op::Wait
+            | Op::Wake
+            | Op::Timeout
+            | Op::Notify
+            | Op::NotifyAll
+            | Op::BarrierEnter
+            | Op::BarrierExit
+            | Op::Post
+            | Op::Take
+            | Op::TakeRefused
+    )
+}
 
 /// What the goals are.
 #[repr(u32)]

@@ -1,9 +1,8 @@
 //! `deadheat check`: everything at once: build, record serially, verify, look for races and deadlocks in the
 //! trace, prove them, and enforce the proofs on the program.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use deadheat_detect::Method;
 use deadheat_report::{Finding, Kind, Rung, json, text};
@@ -13,24 +12,21 @@ use deadheat_trace::{Op, Steps};
 use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
+use super::sources::Building;
 use super::trace::verify;
 use super::watch::Format;
 use crate::analysis::{self, Analysis};
-use crate::compiler::{self, Language, Wish, options};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exit::Exit;
 use crate::how::How;
 use crate::input;
 use crate::prediction::Model;
-use crate::program::Program;
 use crate::progress::Watched;
 use crate::recorder::{Place, Plan, Recorded};
-use crate::rust;
-use crate::store::info::Ended;
-use crate::store::{Recording, Store};
+use crate::store::Store;
 use crate::terminal::{BAD, BOLD, count, counted, say, styled};
 
 const EXAMPLES: &str = "\
@@ -60,13 +56,8 @@ verification; 5 when nothing was found but a budget ran out.";
                       deadheat check [OPTIONS] [--] PROGRAM [ARGS]..."
 )]
 pub struct Args {
-    /// Options for the compiler and linker.
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
-    cflags: Option<OsString>,
-
-    /// The compiler, such as gcc or clang-19.
-    #[arg(long, value_name = "NAME")]
-    compiler: Option<OsString>,
+    #[command(flatten)]
+    building: Building,
 
     /// Source files or a program, and the program's arguments.
     #[arg(
@@ -113,10 +104,9 @@ impl Args {
     pub fn run(self) -> Result<Exit> {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
-        let sources = self.command.iter().take_while(|arg| is_source(arg)).count();
         let store = Store::of_project()?;
         let recording = store.add()?;
-        let made = self.program(sources, &recording);
+        let made = self.building.program(&self.command, &recording);
         let (program, command) = made.inspect_err(|_| {
             let _ = recording.remove();
         })?;
@@ -236,96 +226,6 @@ impl Args {
         }
         Ok(analysis)
     }
-
-    /// The program, built if need be, and the command that runs it.
-    fn program(&self, sources: usize, at: &Recording) -> Result<(Program, Vec<OsString>)> {
-        if sources == 0 {
-            return Ok((Program::find(&self.command[0])?, self.command.clone()));
-        }
-        let (sources, mut args) = self.command.split_at(sources);
-        if args.first().is_some_and(|arg| arg == "--") {
-            args = &args[1..];
-        }
-        let path = self.build(sources, &at.folder)?;
-        let mut command = vec![path.clone()];
-        command.extend(args.iter().cloned());
-        Ok((Program::find(&path)?, command))
-    }
-
-    /// Compiles the sources into the recording's folder, where the program stays with its trace.
-    fn build(&self, sources: &[OsString], folder: &Path) -> Result<OsString> {
-        for source in sources {
-            let path = Path::new(source);
-            let shown = path.display();
-            if !path.is_file() {
-                return Err(Error::usage(format!("no such file: {shown}")));
-            }
-        }
-        let is_cxx = |source: &OsString| source.to_str().is_some_and(options::is_cxx);
-        let language = match sources.iter().any(is_cxx) {
-            true => Language::Cxx,
-            false => Language::C,
-        };
-        let wish = match &self.compiler {
-            Some(name) => Wish::Named(name.clone()),
-            None => Wish::Any,
-        };
-        let name = Path::new(&sources[0])
-            .file_stem()
-            .unwrap_or(OsStr::new("program"));
-        let path = folder.join(name);
-        let given = compiler::words(self.cflags.as_deref().unwrap_or_default());
-        let mut compile = if sources.iter().any(|source| is_rust(source)) {
-            self.rust(sources, given, &path)?
-        } else {
-            let mut args: Vec<OsString> = vec!["-pthread".into()];
-            args.extend(sources.iter().cloned());
-            args.extend(given);
-            args.extend(["-o".into(), path.clone().into()]);
-            compiler::command(language, &wish, args)?
-        };
-        let status = compile.status().map(Ended::from_status);
-        let tool = compile.get_program().display();
-        match status {
-            Ok(Ended::Exit(0)) => Ok(path.into()),
-            Ok(ended) => Err(Error::not_started(format!(
-                "{} could not be built: {tool} {}",
-                sources[0].display(),
-                ended.told()
-            ))
-            .help("options for the compiler: deadheat check --cflags '...' FILE")),
-            Err(error) => Err(Error::not_started(format!("cannot run {tool}: {error}"))),
-        }
-    }
-
-    /// The command that compiles a Rust program.
-    fn rust(&self, sources: &[OsString], given: Vec<OsString>, to: &Path) -> Result<Command> {
-        let [source] = sources else {
-            return Err(Error::usage(
-                "a Rust program is named by one file, the one with its `main`",
-            )
-            .help("for a crate: cargo deadheat run"));
-        };
-        let mut args: Vec<OsString> = vec![source.clone()];
-        let names_edition = |word: &OsString| word.to_string_lossy().starts_with("--edition");
-        if !given.iter().any(names_edition) {
-            args.push("--edition=2024".into());
-        }
-        args.extend(given);
-        args.extend(["-o".into(), to.into()]);
-        let compiler = self.compiler.clone();
-        rust::command(&compiler.unwrap_or_else(rust::default_compiler), &args)
-    }
-}
-
-/// Rust source: the compiler finds the rest from one file.
-fn is_rust(arg: &OsStr) -> bool {
-    Path::new(arg).extension() == Some(OsStr::new("rs"))
-}
-
-fn is_source(arg: &OsStr) -> bool {
-    let name = arg.to_str().unwrap_or("");
-    !name.starts_with('-') && (is_rust(arg) || options::by_name(name) == options::Input::Source)
 }
 
 /// Says what one of several runs has brought.

@@ -12,6 +12,7 @@ mod rm;
 mod schedule;
 mod search;
 mod shell;
+mod sources;
 mod trace;
 mod watch;
 

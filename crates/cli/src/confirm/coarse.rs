@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, Verdict};
+use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, PlanError, Verdict};
 use deadheat_predict::{Goal, Proven};
 use deadheat_report::{Finding, Names, Rung, Suppressions, own_place};
 use deadheat_trace::file::TraceFile;
@@ -36,6 +36,11 @@ pub enum Outcome {
     Deadlocked,
     /// It was followed, and nothing was seen.
     NothingSeen,
+    /// It cannot be enforced.
+    Unenforceable {
+        /// In words.
+        why: String,
+    },
     /// The program does not do this.
     Infeasible {
         /// The thread that left the schedule, or could not follow it.
@@ -66,7 +71,13 @@ impl Coarse {
 
     /// Runs the program by a schedule of synchronisation.
     pub fn enforce(&self, proven: &Proven) -> Result<Outcome> {
-        let (plan, tables) = self.plan(proven)?;
+        let (plan, tables) = match self.plan(proven)? {
+            (Ok(plan), tables) => (plan, tables),
+            (Err(error), _) => {
+                let why = error.to_string();
+                return Ok(Outcome::Unenforceable { why });
+            }
+        };
         let refused = |error: std::io::Error| {
             Error::not_started(format!("cannot keep a schedule to enforce: {error}"))
         };
@@ -75,6 +86,13 @@ impl Coarse {
             .tempdir()
             .map_err(refused)?;
         let path = folder.path().join("plan");
+        let verdict = folder.path().join(format!("plan{VERDICT}"));
+        // One that cannot be read yet is asked for again.
+        let verdict = || fine::read_verdict(&verdict);
+        let is_given_up = || {
+            let told = verdict().ok().flatten();
+            told.is_some_and(|verdict| !verdict.is_reached())
+        };
         std::fs::write(&path, plan.to_bytes()).map_err(refused)?;
         let watched = watch::Plan {
             program: &self.again.program,
@@ -89,11 +107,12 @@ impl Coarse {
             enforced: Some(watch::Enforced {
                 again: &self.again,
                 plan: &path,
+                is_given_up: &is_given_up,
                 limit: PATIENCE,
             }),
         }
         .run()?;
-        let verdict = fine::read_verdict(&folder.path().join(format!("plan{VERDICT}")))?;
+        let verdict = verdict()?;
         let mut races = watched.findings;
         for race in &mut races {
             race.rung = Rung::Confirmed;
@@ -117,7 +136,7 @@ impl Coarse {
 
     /// The plan of a schedule, and its trace's tables. The trace is read as the analysis saw it, and beside that as it was
     /// recorded: what readers add to it the runtime knows nothing of.
-    fn plan(&self, proven: &Proven) -> Result<(Plan, Tables)> {
+    fn plan(&self, proven: &Proven) -> Result<(Result<Plan, PlanError>, Tables)> {
         let request = CoarseRequest {
             start: proven.start,
             schedule: proven.schedule.clone(),
@@ -151,9 +170,7 @@ impl Coarse {
                 recorded = next_recorded();
             }
         }
-        let plan = planner
-            .finish(self.again.is_steady())
-            .map_err(|error| Error::usage(format!("the schedule cannot be enforced: {error}")))?;
+        let plan = planner.finish(self.again.is_steady());
         Ok((plan, steps.tables().clone()))
     }
 }
@@ -220,7 +237,10 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
         return Ok(());
     }
     let coarse = Coarse::of(trace)?;
-    let places = places(trace, candidates.iter().flat_map(|candidate| &candidate.next))?;
+    let places = places(
+        trace,
+        candidates.iter().flat_map(|candidate| &candidate.next),
+    )?;
     let mut progress = Counted::new("enforcing schedules", candidates.len() as u64);
     for candidate in &candidates {
         progress.advance();
@@ -245,6 +265,7 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
                 let why = "the schedule was followed, and nothing was seen".to_owned();
                 (Vec::new(), Some(why))
             }
+            Outcome::Unenforceable { why } => (Vec::new(), Some(why)),
             Outcome::Infeasible {
                 thread,
                 step,

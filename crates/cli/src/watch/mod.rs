@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadheat_report::{Finding, Suppressions};
 use deadheat_trace::watch::{ANSWERS, Place, REPORT, SELECT};
@@ -27,7 +27,7 @@ use follow::Follower;
 
 use crate::again::Again;
 use crate::error::{Error, Result};
-use crate::launch::{self, Launch};
+use crate::launch::{self, Launch, Started};
 use crate::program::Program;
 use crate::stdin::Source;
 use crate::store::info::Ended;
@@ -83,8 +83,34 @@ pub struct Enforced<'a> {
     pub again: &'a Again,
     /// The file of the schedule.
     pub plan: &'a Path,
+    /// Whether it was given up, asked from time to time.
+    pub is_given_up: &'a (dyn Fn() -> bool + Sync),
     /// How long it may take.
     pub limit: Duration,
+}
+
+/// How long a program may go on by itself after its schedule was given up: it may have ended up in a deadlock.
+const GRACE: Duration = Duration::from_secs(5);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Enforced<'_> {
+    /// Waits for the program's end, and ends it if it takes too long.
+    fn wait(&self, started: &mut Started) -> Result<()> {
+        let begun = Instant::now();
+        let mut given_up: Option<Instant> = None;
+        while !started.has_ended()? {
+            if given_up.is_none() && (self.is_given_up)() {
+                given_up = Some(Instant::now());
+            }
+            if begun.elapsed() > self.limit || given_up.is_some_and(|at| at.elapsed() > GRACE) {
+                started.kill();
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
+    }
 }
 
 /// What watching a program gave.
@@ -141,7 +167,7 @@ impl Plan<'_> {
             let following = scope.spawn(|| follower.until(&over));
             let outcome = launch.start().and_then(|mut started| {
                 if let Some(enforced) = &self.enforced {
-                    started.kill_after(enforced.limit)?;
+                    enforced.wait(&mut started)?;
                 }
                 started.wait()
             });

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use deadheat_trace::{EventIndex, Op, Step, SyncId, Tables, ThreadId};
 use deadheat_wire::plan::{
     After, GoalKind, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region,
-    VERSION,
+    VERSION, is_enforced,
 };
 use rustc_hash::FxHashMap;
 
@@ -37,34 +37,9 @@ pub struct CoarsePlanner<'a> {
     goals: Vec<Option<(ThreadId, PlanEvent)>>,
     regions: BTreeMap<SyncId, u32>,
     forked: BTreeSet<ThreadId>,
+    /// A goal that nobody can be made to wait at.
+    made_up: Option<EventIndex>,
     index: u64,
-}
-
-/// Whether a thread can be made to wait before it does this.
-fn is_enforced(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Acquire
-            | Op::Release
-            | Op::ReadAcquire
-            | Op::ReadRelease
-            | Op::Refused
-            | Op::ReadRefused
-            | Op::Fork
-            | Op::Begin
-            | Op::End
-            | Op::Join
-            | Op::Wait
-            | Op::Wake
-            | Op::Timeout
-            | Op::Notify
-            | Op::NotifyAll
-            | Op::BarrierEnter
-            | Op::BarrierExit
-            | Op::Post
-            | Op::Take
-            | Op::TakeRefused
-    )
 }
 
 /// The thread that a program starts with.
@@ -82,6 +57,7 @@ impl<'a> CoarsePlanner<'a> {
             goals: vec![None; request.deadlock.len()],
             regions: BTreeMap::new(),
             forked: BTreeSet::new(),
+            made_up: None,
             index: 0,
         }
     }
@@ -93,6 +69,7 @@ impl<'a> CoarsePlanner<'a> {
         let (thread, op) = (step.event.thread(), step.event.op());
         if let Some(goal) = self.request.deadlock.iter().position(|next| *next == index) {
             self.goals[goal] = Some((thread, as_goal(self.event(step, tables), false)));
+            self.made_up = self.made_up.or(made_up.then_some(index));
         }
         let place = self.scheduled.get(&index).copied();
         let is_before = index < self.request.start;
@@ -143,6 +120,9 @@ impl<'a> CoarsePlanner<'a> {
 
     /// The plan, once the whole trace was shown. `steady`: places and addresses of modules are as recorded.
     pub fn finish(self, steady: bool) -> Result<Plan, PlanError> {
+        if let Some(goal) = self.made_up {
+            return Err(PlanError::MadeUp(goal));
+        }
         let mut goals = Vec::new();
         for (goal, next) in self.goals.iter().zip(&self.request.deadlock) {
             goals.push(goal.ok_or(PlanError::NoGoal(*next))?);

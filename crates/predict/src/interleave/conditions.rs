@@ -92,6 +92,9 @@ fn held_already(steps: &[Step]) -> Vec<Edge> {
     reading.seen.iter().filter_map(edge).collect()
 }
 
+/// Some of eight bytes (one bit each), and the sections that their writer was in.
+type Written = (u8, SmallVec<[u32; 2]>);
+
 #[derive(Default)]
 struct Reading {
     sections: Vec<Section>,
@@ -100,7 +103,7 @@ struct Reading {
     /// The section that each thread left last.
     left: FxHashMap<ThreadId, u32>,
     /// By eight bytes: in which sections which of them were written last.
-    written: FxHashMap<u64, SmallVec<[(u8, SmallVec<[u32; 2]>); 1]>>,
+    written: FxHashMap<u64, SmallVec<[Written; 1]>>,
     /// Which section has read what was written in which.
     seen: FxHashSet<(u32, u32)>,
 }

@@ -2,30 +2,30 @@
 //! Tichy (SEPS 2015), for traces without values too.
 //!
 //! What is kept of a trace is its synchronisation, and which segment of which thread accesses which shared object
-//! ([`simplified`], [`objects`]). Any order of that is a candidate which keeps to the rules of threads, locks,
-//! barriers and condition instances ([`conditions`]); whether the program takes the same way in another order is
+//! (`simplified`, `objects`). Any order of that is a candidate which keeps to the rules of threads, locks,
+//! barriers and condition instances (`conditions`); whether the program takes the same way in another order is
 //! not asked. So what is found is a *warning* until the schedule has been enforced on the program.
 //!
 //! | in the paper | here |
 //! |---|---|
 //! | processes THREAD, MUTEX, FORK, JOIN, BARRIER in parallel | the rules of the crate's table, without those of values |
-//! | SIGNAL, one for each use of a condition | a message from the notification to the wait: [`conditions`] |
+//! | SIGNAL, one for each use of a condition | a message from the notification to the wait: `conditions` |
 //! | RACE(p): two accesses to p with nothing in between | a cut of two segments that access p |
-//! | refinement by FDR3 | the [`Asker`], with everything read needed by nobody |
-//! | deadlock as a refusal | a cut of lock requests that hold each other up: [`crate::cycles`] |
+//! | refinement by FDR3 | the [`Asker`](crate::Asker), with everything read needed by nobody |
+//! | deadlock as a refusal | a cut of lock requests and joins that hold each other up: [`crate::cycles`] |
 //! | one model for each object | one for each window, as accesses to other objects are in nobody's way; one question for each pair of segments, however many objects they share |
 //! | filter: happens-before without locks, then locksets | the same: the model's hard order, and locks held by both |
 //! | windows, the observed order before, mutexes carried over | the same, but a window is so many events of the *simplified* trace and has a half in common with the one before; after the paper's size larger ones are tried, for a stated time |
 //!
 //! Deviations: two accesses of an object race only if they have bytes in common; read-write locks, semaphores, atomics, and
-//! blocks of the heap have rules, too ([`order`]). A deadlock is a cycle of lock requests, not any state in which
-//! nothing goes on: what waits for a join or a condition that can never be is not found.
+//! blocks of the heap have rules, too (`order`). A deadlock is a cycle of lock requests and joins, not any state in which
+//! nothing goes on: what waits for a condition, a semaphore or a barrier that can never be is not found.
 //!
 //! Of an object not one pair of accesses is looked for, as in the paper, but one for each two places in the program: neighbouring
 //! variables are one object.
 //!
 //! Known misses: pairs further apart than the largest window; of many objects with the same two places all but
-//! [`PER_PLACES`]; orders that [`conditions`] forbids without need.
+//! [`PER_PLACES`]; orders that `conditions` forbids without need.
 
 mod conditions;
 mod cspm;
@@ -197,7 +197,7 @@ struct Found {
     objects: FxHashSet<(u32, Places)>,
     /// Objects that passed the filter.
     candidates: FxHashSet<u32>,
-    /// How many candidates two places have, and whether more were looked for.
+    /// How many candidates two places have.
     places: FxHashMap<Places, u32>,
     /// The places of deadlocks.
     locked: FxHashSet<Vec<deadheat_trace::Pc>>,

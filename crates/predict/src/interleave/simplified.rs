@@ -4,8 +4,7 @@
 //! A *segment* is what a thread does between two synchronisations. Wherever in it an access stands, the
 //! same schedules lead there, so a segment is one event, at its first access to an object, and what it accesses is
 //! kept beside. Synchronisation whose order is known from elsewhere (see [`super::order`]) is said by messages: a
-//! `Send` behind the first event, a `Receive` before the second. What a semaphore holds from the beginning is said by
-//! `Post`s behind its initialisation.
+//! `Send` behind the first event, a `Receive` before the second.
 
 use deadheat_trace::{Event, Op, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -102,8 +101,6 @@ const LOOKED_AT: usize = 8;
 
 struct Simplifier {
     result: Simplified,
-    /// How often each semaphore is taken.
-    takes: FxHashMap<u64, u64>,
     blocks: Blocks,
     segments: Vec<Segment>,
 }
@@ -123,7 +120,6 @@ impl Simplified {
                 objects,
                 ..Simplified::default()
             },
-            takes: takes(steps),
             blocks: Blocks::default(),
             segments: Vec::new(),
         };
@@ -143,15 +139,6 @@ impl Simplified {
             .sort_unstable_by_key(|access| (access.object, access.segment, access.first));
         result
     }
-}
-
-/// How often each semaphore of a trace is taken.
-pub fn takes(steps: &[Step]) -> FxHashMap<u64, u64> {
-    let mut takes = FxHashMap::default();
-    for step in steps.iter().filter(|step| step.event.op() == Op::Take) {
-        *takes.entry(step.event.target()).or_default() += 1;
-    }
-    takes
 }
 
 /// Messages that nobody has sent have numbers from here on, above those of any object of a trace.
@@ -224,12 +211,6 @@ impl Simplifier {
             _ if is_synchronisation(op) => {
                 *self.segment(event) = Segment::default();
                 self.happens(at, in_window(step), What::Synchronisation);
-                let takes = self.takes.get(&event.target()).copied().unwrap_or(0);
-                let holds = step.written().filter(|_| op == Op::Init).unwrap_or(0);
-                for _ in 0..takes.min(holds) {
-                    let post = Event::new(event.thread(), Op::Post, event.target(), event.pc());
-                    self.happens(at, Step::new(post), What::Message);
-                }
             }
             _ => {}
         }

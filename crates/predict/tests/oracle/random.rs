@@ -119,6 +119,22 @@ impl Shape {
         ..Shape::LOCKS
     };
 
+    /// All that threads wait for in vain: locks, joins, conditions, semaphores, barriers.
+    pub const WAITS: Shape = Shape {
+        steps: 16,
+        locks: 2,
+        rest: Rest {
+            locks: false,
+            border: false,
+            conditions: true,
+            semaphores: true,
+            barriers: true,
+            lives: true,
+            ..Shape::LOCKS.rest
+        },
+        ..Shape::LOCKS
+    };
+
     /// Everything that there is.
     pub const EVERYTHING: Shape = Shape {
         threads: 3,

@@ -82,7 +82,7 @@ fn wait(
 /// Waits as an enforced schedule says: glibc's condition is not used. If the schedule is over before the wait is, it ends
 /// without a notification.
 fn wait_by_plan(condition: usize, lock: usize, pc: usize) -> c_int {
-    let turn = enforce::turn(Op::Release, lock, pc);
+    let turn = enforce::turn_to_wait(lock, pc);
     Sync::new(Op::Release, lock, pc).record();
     // SAFETY: the program holds the lock, as for the real function.
     let result = unsafe { real::pthread_mutex_unlock(lock) };

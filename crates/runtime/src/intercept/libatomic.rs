@@ -10,6 +10,7 @@ use deadheat_wire::Op;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Sync};
 use crate::sys::Spin;
+use crate::watch::enforce;
 use crate::{serial, threads};
 
 trampoline! {
@@ -27,16 +28,22 @@ fn exclusively<R>(object: usize, pc: usize, action: impl FnOnce() -> R) -> R {
     if visible {
         serial::point_before(Op::Acquire, object, 0, pc);
     }
+    let turn = |op| visible.then(|| enforce::turn(op, object, pc));
+    let done = |turn: Option<enforce::Turn>| turn.into_iter().for_each(|turn| turn.done(true));
+    let acquires = turn(Op::Acquire);
     let lock = &LOCKS[(object >> 4) % LOCKS.len()];
     lock.lock();
     if visible {
         Sync::new(Op::Acquire, object, pc).record();
     }
+    done(acquires);
     let result = action();
+    let releases = turn(Op::Release);
     if visible {
         Sync::new(Op::Release, object, pc).record();
     }
     lock.unlock();
+    done(releases);
     result
 }
 

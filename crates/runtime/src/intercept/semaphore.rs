@@ -47,9 +47,12 @@ unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::sem_init(semaphore, shared, value) };
     if result == 0 && threads::visible() {
-        Sync::life(Op::Init, Kind::Semaphore, semaphore, pc)
-            .with(u64::from(value))
-            .record();
+        let made = Sync::life(Op::Init, Kind::Semaphore, semaphore, pc);
+        // Of one that is shared with other processes nobody knows what it holds.
+        match shared {
+            0 => made.with(u64::from(value)).record(),
+            _ => made.record(),
+        }
     }
     result
 }

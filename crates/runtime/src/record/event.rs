@@ -238,7 +238,9 @@ impl Sync {
 /// Records a synchronisation if the running thread is to be seen.
 pub fn sync(op: Op, object: usize, pc: usize) {
     if threads::visible() {
+        let turn = watch::enforce::turn(op, object, pc);
         Sync::new(op, object, pc).record();
+        turn.done(true);
     }
 }
 

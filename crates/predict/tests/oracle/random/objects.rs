@@ -110,11 +110,14 @@ impl Objects {
         all.collect()
     }
 
-    /// What begins in the window: the last lock, if there are several, and the barrier.
+    /// What begins in the window: the last lock, if there are several, the semaphore and the barrier.
     pub fn inits(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         if self.inits && self.shape.locks > 1 {
             steps.push(plain(0, Op::Init, self.shape.locks - 1));
+        }
+        if self.inits && self.shape.rest.semaphores {
+            steps.push(plain(0, Op::Init, SEMAPHORE).with_written(u64::from(self.posted)));
         }
         if self.inits && self.shape.rest.barriers {
             steps.push(plain(0, Op::Init, BARRIER).with_written(BARRIER_COUNT));

@@ -2,17 +2,19 @@
 //!
 //! * [`plan`]: the file.
 //! * [`verdict`]: what came of it.
-//! * this file: how far each thread is, and whether what it does is what it should do.
+//! * [`compare`]: is what a thread does what it should do?
+//! * this file: how far each thread is.
 //!
 //! Who goes next is the scheduler's business: see `scheduler::follow`. The order is enforced where a thread
 //! announces what it is about to do; a thread whose part is done goes on up to there. What it does on the way without
 //! announcing it (entering functions, allocating) is nobody else's business.
 
+mod compare;
 pub mod plan;
 pub mod verdict;
 
 use deadheat_wire::Op;
-use deadheat_wire::plan::{GoalKind, PlanEvent, Region};
+use deadheat_wire::plan::{GoalKind, PlanEvent};
 
 use self::plan::Plan;
 use crate::memory;
@@ -340,143 +342,6 @@ impl Replay {
             true => Ok(()),
             false => Err((second.thread as usize, other)),
         }
-    }
-
-    /// A thread does something. `Err` if the schedule says otherwise: what it should not have done.
-    #[inline]
-    pub fn happened(&mut self, index: usize, deed: Deed) -> Result<(), Deed> {
-        self.follower(index).next = None;
-        if self.phase == Phase::Leading {
-            self.led = true;
-            return Ok(());
-        }
-        if self.expected(index).is_none() {
-            let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-            let mut goals = goals.iter();
-            return match goals.find(|goal| goal.thread as usize == index) {
-                Some(goal) if !is_write_of_copy(&goal.event, &deed) => Err(deed),
-                _ => Ok(()),
-            };
-        }
-        if !self.take(index, &deed) {
-            return self.out_of_order(index, deed);
-        }
-        match self.follower(index).put_off.take() {
-            Some(write) if !self.take(index, &write) && !self.skip(index, &write) => Err(write),
-            _ => Ok(()),
-        }
-    }
-
-    /// A copy is recorded as its read and then its write, but may be announced the other way around.
-    #[cold]
-    fn out_of_order(&mut self, index: usize, deed: Deed) -> Result<(), Deed> {
-        let expected = self.expected(index);
-        let is_copy = expected.is_some_and(|event| is_write_of_copy(event, &deed));
-        let follower = self.follower(index);
-        if is_copy && follower.put_off.is_none() {
-            follower.put_off = Some(deed);
-            return Ok(());
-        }
-        match self.skip(index, &deed) {
-            true => Ok(()),
-            false => Err(self.follower(index).put_off.unwrap_or(deed)),
-        }
-    }
-
-    /// Code without hooks may do less, more, or something else than it did: what it depends on is not seen. Passes over what is
-    /// missing, and over what is new; false if it is something else.
-    fn skip(&mut self, index: usize, deed: &Deed) -> bool {
-        let done = self.seen(index).done;
-        while self.expected(index).is_some_and(|event| event.soft != 0) {
-            self.follower(index).done += 1;
-            if self.take(index, deed) {
-                return true;
-            }
-        }
-        self.follower(index).done = done;
-        let may_be_new = deed.is_range
-            || matches!(
-                Op::from_number(deed.op),
-                Some(Op::Alloc | Op::Free | Op::FutexWait | Op::FutexWoken | Op::FutexWake)
-            );
-        may_be_new && !self.is_own_place(index, deed.pc)
-    }
-
-    /// Whether a thread does something at this place that is not passed over.
-    fn is_own_place(&self, index: usize, pc: usize) -> bool {
-        let Some(plan) = &self.plan else {
-            return false;
-        };
-        let thread = &plan.threads[index];
-        let own = &plan.events[thread.first as usize..(thread.first + thread.count) as usize];
-        own.iter()
-            .any(|event| event.soft == 0 && event.pc != 0 && self.same_place(event, pc))
-    }
-
-    /// Counts the next event, or events if it is a range, if this is it.
-    #[inline]
-    fn take(&mut self, index: usize, deed: &Deed) -> bool {
-        let Some(plan) = &self.plan else {
-            return true;
-        };
-        let done = self.seen(index).done;
-        let Some(first) = plan.event(index, done) else {
-            return false;
-        };
-        let addressed = self.address(first).is_none_or(|addr| addr == deed.addr);
-        if first.op != deed.op || !self.same_place(first, deed.pc) || !addressed {
-            return false;
-        }
-        let mut taken = 1;
-        if deed.op <= Op::Write as u8 {
-            let mut bytes = usize::from(first.size);
-            while bytes < deed.size {
-                match plan.event(index, done + taken) {
-                    Some(piece) if piece.op == deed.op => bytes += usize::from(piece.size),
-                    _ => return false,
-                }
-                taken += 1;
-            }
-            if bytes != deed.size {
-                return false;
-            }
-        }
-        if first.defines != 0
-            && let Some(plan) = &mut self.plan
-        {
-            plan.regions[first.defines as usize] = deed.addr as u64;
-        }
-        self.follower(index).done += taken;
-        true
-    }
-
-    /// Where an event's address lies in this run; `None` if that is not compared.
-    fn address(&self, event: &PlanEvent) -> Option<usize> {
-        let plan = self.plan.as_ref()?;
-        match Region(event.region) {
-            Region::ANY => None,
-            Region::FIXED => (plan.header.steady != 0).then_some(event.target as usize),
-            Region(block) => match plan.regions[block as usize] {
-                0 => None,
-                start => Some((start + event.target) as usize),
-            },
-        }
-    }
-
-    /// Whether an event is at this place.
-    fn same_place(&self, event: &PlanEvent, pc: usize) -> bool {
-        const PAGE: u64 = 0xFFF;
-        let steady = self
-            .plan
-            .as_ref()
-            .is_none_or(|plan| plan.header.steady != 0);
-        let differs = event.pc ^ pc as u64;
-        event.pc == 0
-            || if steady {
-                differs == 0
-            } else {
-                differs & PAGE == 0
-            }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! * this file: who may go on, and what it is asked.
 //! * [`order`]: the plan's events in one row, and how they are recognised.
+//! * [`deadlock`]: threads that stand before the locks that they should wait for.
 //! * [`verdict`]: what came of it.
 //!
 //! A thread that is about to synchronise asks for its [`turn`] and waits until everything has happened that
@@ -14,24 +15,21 @@
 //! *Waits at conditions* are ours as long as there is a plan: the lock is given back, and whether the thread was woken is the
 //! plan's business. If the plan ends meanwhile, the wait ends without a notification, which POSIX allows. A wait
 //! that the plan has and the program does not need any more (what it waits for is so already) is passed over.
-//!
-//! *A deadlock* stands when all threads of the goals ask for the locks that they should ask for, and each of these is
-//! held by another of them.
 
+mod deadlock;
 mod order;
 mod verdict;
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use deadheat_wire::Op;
-use deadheat_wire::plan::{After, GoalKind};
+use deadheat_wire::plan::{self, GoalKind};
 
 use self::order::{Deed, Plan, Row};
 use self::verdict::Verdict;
-use super::context;
 use crate::local::{Inside, local};
 use crate::threads::Thread;
-use crate::{memory, message, options, record, sys};
+use crate::{memory, message, options, sys};
 
 /// How far it is.
 static PHASE: AtomicU32 = AtomicU32::new(OFF);
@@ -52,8 +50,6 @@ const PAUSE: u64 = 20;
 const LOOKS: usize = 400;
 /// How long a lock may still be held that the plan says is free: whoever gives it back has said so a moment before.
 const MOMENT: u64 = 500;
-/// The exit code of a program that was stopped at its goal.
-const REACHED: i32 = 66;
 
 /// A thread's place in the plan.
 #[derive(Clone, Copy, Default)]
@@ -139,14 +135,30 @@ pub struct Turn {
 /// Waits until the running thread may do this.
 #[inline]
 pub fn turn(op: Op, object: usize, pc: usize) -> Turn {
-    let deed = Deed {
+    turn_to(Deed {
         op: op as u8,
         addr: object,
         size: 0,
         pc,
         is_range: false,
-    };
-    let event = match is_on() {
+    })
+}
+
+/// The same for giving back a lock in order to wait at a condition.
+pub fn turn_to_wait(lock: usize, pc: usize) -> Turn {
+    turn_to(Deed {
+        op: Op::Release as u8,
+        addr: lock,
+        size: Row::FOR_WAIT,
+        pc,
+        is_range: false,
+    })
+}
+
+#[inline]
+fn turn_to(deed: Deed) -> Turn {
+    let is_planned = || Op::from_number(deed.op).is_some_and(plan::is_enforced);
+    let event = match is_on() && is_planned() {
         true => wait_for_turn(&deed),
         false => None,
     };
@@ -372,68 +384,18 @@ pub fn number_of(thread: &Thread) -> u32 {
     planned.map_or(thread.id, |(row, index)| row.id(index))
 }
 
-/// The most threads that a deadlock may have.
-const MOST_GOALS: usize = 64;
-/// What those who stand before their goals ask for, and what they hold.
-static ASKED: [AtomicUsize; MOST_GOALS] = [const { AtomicUsize::new(0) }; MOST_GOALS];
-static PLACES: [AtomicUsize; MOST_GOALS] = [const { AtomicUsize::new(0) }; MOST_GOALS];
-static HELD: [AtomicU32; MOST_GOALS] = [const { AtomicU32::new(0) }; MOST_GOALS];
-
 /// A thread whose part is done waits until the plan is over.
 fn come_to_the_end(row: &Row, thread: usize, deed: &Deed) {
-    let goals = row.plan.goals;
-    let goal = goals.iter().position(|goal| goal.thread as usize == thread);
-    if let Some(goal) = goal.filter(|goal| *goal < MOST_GOALS) {
-        if !row.is_like(&goals[goal].event, deed) {
-            let done = row.plan.threads[thread].count;
-            return over(row, &Verdict::Diverged(row.id(thread), done, *deed));
-        }
-        HELD[goal].store(super::mine().map_or(0, |mine| mine.held), Ordering::Relaxed);
-        PLACES[goal].store(deed.pc, Ordering::Relaxed);
-        ASKED[goal].store(deed.addr, Ordering::Release);
-    }
+    let goal = match deadlock::stand(row, thread, deed) {
+        Ok(goal) => goal,
+        Err(verdict) => return over(row, &verdict),
+    };
     let mut sleep = Sleep::new(thread);
     while is_on() {
         if PHASE.load(Ordering::Acquire) == GATHERING && goal == Some(0) {
-            judge(row);
+            deadlock::judge(row);
         }
         sleep.until_called(row, |_| true);
-    }
-}
-
-/// Once all stand before their goals: is each lock held by another of them?
-fn judge(row: &Row) {
-    let goals = row.plan.goals.len().min(MOST_GOALS);
-    let asked = |goal: usize| ASKED[goal].load(Ordering::Acquire);
-    if (0..goals).any(|goal| asked(goal) == 0) {
-        return;
-    }
-    for goal in 0..goals {
-        let has = |other: usize| {
-            let held = HELD[other].load(Ordering::Relaxed);
-            context::locks(held).any(|held| held.lock as usize == asked(goal))
-        };
-        if !(0..goals).any(|other| other != goal && has(other)) {
-            let thread = row.id(row.plan.goals[goal].thread as usize);
-            return over(row, &Verdict::Got(thread, asked(goal)));
-        }
-    }
-    let mut stand = [(0, Deed::default()); MOST_GOALS];
-    for (goal, stands) in stand[..goals].iter_mut().enumerate() {
-        let event = &row.plan.goals[goal];
-        let deed = Deed {
-            op: event.event.op,
-            addr: asked(goal),
-            size: 0,
-            pc: PLACES[goal].load(Ordering::Relaxed),
-            is_range: false,
-        };
-        *stands = (row.id(event.thread as usize), deed);
-    }
-    over(row, &Verdict::Reached(&stand[..goals]));
-    if row.plan.header.after == After::Stop as u32 {
-        record::close("the schedule's goal is reached", true);
-        sys::exit_group(REACHED);
     }
 }
 

@@ -36,6 +36,9 @@ impl Row {
     /// The events of a wait at a condition: the lock's release, the wait, its end, the lock's acquisition.
     pub const WAIT: usize = 4;
 
+    /// The size of a deed that gives a lock back in order to wait.
+    pub const FOR_WAIT: usize = 1;
+
     /// Lays out a plan. `None` if it makes no sense, or there is no memory.
     pub fn of(plan: Plan) -> Option<Row> {
         let count = plan.events.len();
@@ -156,7 +159,16 @@ impl Row {
 
     /// Whether what a thread is about to do is this event.
     pub fn is_it(&self, event: usize, deed: &Deed) -> bool {
-        self.is_like(&self.plan.events[event], deed)
+        // A lock is given back by itself, or for a wait. What follows the last event of a thread is not known.
+        let fits = deed.op != Op::Release as u8
+            || self.is_wait(event) == (deed.size == Self::FOR_WAIT)
+            || self.is_last(event);
+        fits && self.is_like(&self.plan.events[event], deed)
+    }
+
+    fn is_last(&self, event: usize) -> bool {
+        let mut threads = self.plan.threads.iter();
+        threads.any(|thread| thread.first + thread.count == event as u64 + 1)
     }
 
     /// The same for an event that has no place in the order.

@@ -1,3 +1,5 @@
+//! What is written is what the processes are, and looks like CSPM.
+
 use std::collections::BTreeSet;
 
 use deadheat_trace::text;

@@ -1,0 +1,242 @@
+//! Deadlocks that are more than a cycle of locks: through the end of a thread, and waits that nobody can end.
+
+mod oracle;
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use deadheat_predict::{Observer, Options, Prediction, Size, Source, predict};
+use oracle::{Needed, window};
+
+struct Nobody(AtomicBool);
+
+impl Observer for Nobody {
+    fn progress(&self, _done: u64, _all: u64, _so_far: &Prediction) {}
+
+    fn stop(&self) -> &AtomicBool {
+        &self.0
+    }
+}
+
+/// The deadlocks that a trace proves: of each the lines of those who hold each other up, from 1.
+#[track_caller]
+fn deadlocks(trace: &str) -> Vec<Vec<u64>> {
+    let window = window(trace, Needed::ByBranch);
+    let source = Source {
+        steps: &window.steps,
+        needed_by: &window.needed_by,
+        is_judged: &|_| true,
+    };
+    let options = Options {
+        size: Size::Auto,
+        budget: Duration::from_secs(60),
+        growth: Duration::ZERO,
+        jobs: 1,
+    };
+    let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
+    assert!(found.refused.is_empty(), "{:#?}", found.refused);
+    let lines = found.deadlocks.iter().map(|proven| {
+        let mut lines: Vec<u64> = proven.core().iter().map(|at| at.0 + 1).collect();
+        lines.sort_unstable();
+        lines
+    });
+    lines.collect()
+}
+
+/// Lines of a trace, each with a place of its own.
+fn trace(lines: &[&str]) -> String {
+    let numbered = lines.iter().zip(1..);
+    numbered
+        .map(|(line, number)| format!("{line}|{number}\n"))
+        .collect()
+}
+
+const JOINED_WITH_A_LOCK: [&str; 8] = [
+    "T0|fork(T1)",
+    "T1|begin",
+    "T1|acq(m)",
+    "T1|rel(m)",
+    "T1|end",
+    "T0|acq(m)",
+    "T0|join(T1)",
+    "T0|rel(m)",
+];
+
+#[test]
+fn a_lock_that_the_joined_thread_needs() {
+    assert_eq!(deadlocks(&trace(&JOINED_WITH_A_LOCK)), [[3, 7]]);
+}
+
+#[test]
+fn a_join_behind_the_lock_is_none() {
+    let mut lines = JOINED_WITH_A_LOCK;
+    lines.swap(6, 7);
+    assert!(deadlocks(&trace(&lines)).is_empty());
+}
+
+#[test]
+fn a_cycle_through_two_locks_and_a_join() {
+    let lines = [
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|fork(T2)",
+        "T2|begin",
+        "T2|acq(a)",
+        "T2|rel(a)",
+        "T2|end",
+        "T1|acq(b)",
+        "T1|join(T2)",
+        "T1|rel(b)",
+        "T1|end",
+        "T0|acq(a)",
+        "T0|acq(b)",
+        "T0|rel(b)",
+        "T0|rel(a)",
+        "T0|join(T1)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[5, 9, 13]]);
+}
+
+/// Main takes from a semaphore with a lock held that the one who posts needs first.
+const TAKEN_WITH_A_LOCK: [&str; 11] = [
+    "T0|init(sem:s=0)",
+    "T0|fork(T1)",
+    "T1|begin",
+    "T1|acq(m)",
+    "T1|rel(m)",
+    "T1|post(s)",
+    "T1|end",
+    "T0|acq(m)",
+    "T0|take(s)",
+    "T0|rel(m)",
+    "T0|join(T1)",
+];
+
+#[test]
+fn a_post_that_never_comes() {
+    assert_eq!(deadlocks(&trace(&TAKEN_WITH_A_LOCK)), [[4, 9]]);
+}
+
+#[test]
+fn a_semaphore_that_may_hold_something_is_not_waited_for_in_vain() {
+    for init in ["T0|init(sem:s=1)", "T0|init(sem:s)", "T0|w(x=1)"] {
+        let mut lines = TAKEN_WITH_A_LOCK;
+        lines[0] = init;
+        assert!(deadlocks(&trace(&lines)).is_empty(), "{init}");
+    }
+}
+
+#[test]
+fn a_wait_with_a_time_limit_ends() {
+    let mut lines = TAKEN_WITH_A_LOCK;
+    lines[8] = "T0|take(s=1)";
+    assert!(deadlocks(&trace(&lines)).is_empty());
+}
+
+#[test]
+fn somebody_who_still_runs_may_post() {
+    let mut lines = TAKEN_WITH_A_LOCK.to_vec();
+    lines.insert(2, "T0|fork(T2)");
+    lines.extend(["T2|begin", "T2|w(x=1)"]);
+    assert!(deadlocks(&trace(&lines)).is_empty());
+    lines.push("T2|end");
+    assert_eq!(deadlocks(&trace(&lines)), [[5, 10]]);
+}
+
+#[test]
+fn two_semaphores_in_opposite_orders() {
+    let lines = [
+        "T0|init(sem:a=1)",
+        "T0|init(sem:b=1)",
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|take(b)",
+        "T1|take(a)",
+        "T1|post(a)",
+        "T1|post(b)",
+        "T1|end",
+        "T0|take(a)",
+        "T0|take(b)",
+        "T0|post(b)",
+        "T0|post(a)",
+        "T0|join(T1)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[6, 11]]);
+    let mut roomy = lines;
+    roomy[1] = "T0|init(sem:b=2)";
+    assert!(deadlocks(&trace(&roomy)).is_empty());
+}
+
+#[test]
+fn a_barrier_with_a_lock_held() {
+    let mut lines = [
+        "T0|init(barrier:b=2)",
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|benter(b)",
+        "T0|acq(m)",
+        "T0|benter(b)",
+        "T0|bexit(b)",
+        "T0|rel(m)",
+        "T1|bexit(b)",
+        "T1|end",
+        "T0|join(T1)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[4, 9]]);
+    // Nobody knows how many it waits for.
+    lines[0] = "T0|init(barrier:b)";
+    assert!(deadlocks(&trace(&lines)).is_empty());
+}
+
+#[test]
+fn a_notification_that_comes_before_the_wait() {
+    let lines = [
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|wait(c)",
+        "T0|notify(c)",
+        "T1|wake(c)",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|end",
+        "T0|join(T1)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[7]]);
+    let mut limited = lines;
+    limited[6] = "T1|wake(c=1)";
+    assert!(deadlocks(&trace(&limited)).is_empty());
+    // Nothing was seen that ended it: somebody may have cancelled it.
+    let mut cancelled = lines;
+    cancelled[5] = "T0|w(x=1)";
+    assert!(deadlocks(&trace(&cancelled)).is_empty());
+}
+
+/// The flag is looked at under the lock, and the release of the lock and the wait are one.
+#[test]
+fn a_flag_under_the_lock_loses_no_notification() {
+    let lines = [
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|acq(m)",
+        "T1|r(f=0)",
+        "T1|branch",
+        "T1|rel(m)",
+        "T1|wait(c)",
+        "T0|acq(m)",
+        "T0|w(f=1)",
+        "T0|notifyall(c)",
+        "T0|rel(m)",
+        "T1|wake(c)",
+        "T1|acq(m)",
+        "T1|r(f=1)",
+        "T1|branch",
+        "T1|rel(m)",
+        "T1|end",
+        "T0|join(T1)",
+    ];
+    assert!(deadlocks(&trace(&lines)).is_empty());
+}
