@@ -5,7 +5,7 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "",
     "check",
     "cc",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 17] = [
     "record",
     "watch",
     "predict",
+    "replay",
     "ls",
     "rm",
     "trace",

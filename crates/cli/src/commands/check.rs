@@ -48,7 +48,7 @@ suspicious is shown with --warnings.
 The exit code is 66 when something was found, the run ended in a deadlock, or its trace fails
 verification; 5 when nothing was found but a budget ran out.";
 
-/// Builds a program, records it, and looks for races and deadlocks in the trace.
+/// Builds a program, records it, finds races and deadlocks, and runs the program into them.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = EXAMPLES,
@@ -72,7 +72,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
 
-    /// Do not enforce the witnesses that were found on the program.
+    /// Only find: do not run the program into what was found.
     #[arg(long)]
     no_confirm: bool,
 
@@ -80,7 +80,8 @@ pub struct Args {
     #[arg(long)]
     warnings: bool,
 
-    /// How to report what was found. With json the program's own output goes to standard error.
+    /// How to report what was found. With json on standard output the program's own output goes to
+    /// standard error.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 

@@ -40,7 +40,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  deadheat check prog.c                     build a program, record it, look at the trace
+  deadheat check prog.c                     build a program, record it, find and confirm races
   deadheat build -- make                    build a project so that it can be recorded
   cargo deadheat test                       build and record the tests of a Rust crate
   deadheat watch -- ./prog args             report races as they happen

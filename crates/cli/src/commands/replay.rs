@@ -16,15 +16,16 @@ use crate::witness;
 
 const EXAMPLES: &str = "\
 Examples:
-  deadheat replay 3fa1b2c4                  the finding of that name in the latest recording that has it
+  deadheat replay 3fa1b2c4                  the finding of that name, as last recorded
   deadheat replay witness-3fa1b2c4.json     the finding of a witness file
   deadheat replay 3fa1b2c4 --gdb            stop in front of the race, or in the deadlock, in gdb
   deadheat replay 3fa1b2c4 --order ba       let the second access happen first, then go on
 
-The program runs with the arguments, variables, folder and standard input that it was recorded with, one
-thread at a time in the order of the witness, until both threads stand in front of their accesses or the deadlock stands. Without
---order and --gdb it is ended there. Each step is compared with the recording: if the program does something else, that is
-said and the exit code is 4. The exit code is 66 if the finding was reached.";
+The program runs with the arguments, variables, folder and standard input that it was recorded
+with, one thread at a time in the order of the witness, until both threads stand in front of their
+accesses or the deadlock stands. Without --order and --gdb it is ended there. Each step is compared
+with the recording: if the program does something else, that is said and the exit code is 4.
+The exit code is 66 if the finding was reached every time.";
 
 /// Runs the program into a finding, again and again.
 #[derive(Debug, clap::Args)]
@@ -34,11 +35,11 @@ pub struct Args {
     #[arg(value_name = "FINDING")]
     finding: OsString,
 
-    /// Who goes first from the race on: `ab` for the finding's first side, `ba` for its second.
+    /// Go on from the race: `ab` with the finding's first side first, `ba` with its second.
     #[arg(long, value_enum, value_name = "ORDER")]
     order: Option<Order>,
 
-    /// Stop in gdb where both threads stand.
+    /// Start gdb where both threads stand, or in the deadlock.
     #[arg(long)]
     gdb: bool,
 

@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
 
-    /// How to report what was found.
+    /// How to report what was found: text on standard error as it happens, json at the end.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
@@ -79,9 +79,9 @@ pub struct Args {
 /// How findings are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// For people: on standard error, as they happen.
+    /// For people.
     Text,
-    /// For programs: one object, at the end.
+    /// For programs: one object.
     Json,
 }
 
