@@ -1,4 +1,3 @@
-
 use super::*;
 use deadheat_trace::text;
 
