@@ -280,6 +280,7 @@ impl Collected {
                 regions: self.regions,
                 segments: 0,
                 events: 0,
+                at: 0,
             },
             threads: Vec::new(),
             segments: Vec::new(),
@@ -370,7 +371,7 @@ impl Plan {
         ] {
             bytes.extend_from_slice(&half.to_le_bytes());
         }
-        for word in [header.segments, header.events] {
+        for word in [header.segments, header.events, header.at] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
         for thread in &self.threads {

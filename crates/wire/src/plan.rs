@@ -121,7 +121,12 @@ pub struct PlanHeader {
     pub segments: u64,
     /// How many events.
     pub events: u64,
+    /// Written by the runtime: where the last access or synchronisation was announced. It outlives a crash.
+    pub at: u64,
 }
+
+/// Where [`PlanHeader::at`] stands in the file.
+pub const AT: usize = core::mem::offset_of!(PlanHeader, at);
 
 /// A thread.
 #[repr(C)]
@@ -196,7 +201,7 @@ pub struct PlanGoal {
     pub event: PlanEvent,
 }
 
-const _: () = assert!(size_of::<PlanHeader>() == 56);
+const _: () = assert!(size_of::<PlanHeader>() == 64);
 const _: () = assert!(size_of::<PlanThread>() == 24);
 const _: () = assert!(size_of::<PlanSegment>() == 16);
 const _: () = assert!(size_of::<PlanEvent>() == 32);

@@ -194,10 +194,8 @@ impl Args {
             let orders = counted(coverage.len(), "synchronisation order");
             let pays = match self.runs - last_new {
                 0 => "the last run brought new ones: more runs may find more".to_owned(),
-                idle => format!(
-                    "the last {} brought no new ones",
-                    counted(idle.into(), "run")
-                ),
+                1 => "the last run brought no new ones".to_owned(),
+                idle => format!("the last {idle} runs brought no new ones"),
             };
             say(format_args!(
                 "{} showed {orders}; {pays}",

@@ -46,9 +46,7 @@ pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Cons
 
 /// How a run ended.
 fn ending(run: &Enforced, names: &Names) -> Ending {
-    let place = run
-        .last
-        .map(|(_, place)| own_place(&names.frames_at(place)));
+    let place = run.last.map(|place| own_place(&names.frames_at(place)));
     let told = match (run.hung, run.deadlocked, run.ended) {
         (_, true, _) => "ends in a deadlock".to_owned(),
         (true, _, _) => "does not end".to_owned(),

@@ -51,7 +51,10 @@ pub fn run(case: &Case, first: u32) -> Result<Exit> {
     let mut gdb = Command::new("gdb");
     gdb.args(["-q", "-ex", "set pagination off", "-p"]);
     gdb.arg(process.to_string());
+    // It stands in the runtime, whose language has no such cast.
+    gdb.args(["-ex", "set language c"]);
     gdb.args(["-ex", "set var *(int *)&__deadheat_go = 1"]);
+    gdb.args(["-ex", "set language auto"]);
     gdb.args(["-ex", "info threads"]);
     let status = gdb.status();
     running.kill();

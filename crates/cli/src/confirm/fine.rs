@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deadheat_explore::{Plan, Verdict};
 use deadheat_trace::Op;
-use deadheat_wire::plan::{PLAN, VERDICT};
+use deadheat_wire::plan::{AT, PLAN, VERDICT};
 
 use crate::again::Again;
 use crate::error::{Error, Result};
@@ -67,8 +67,8 @@ pub struct Enforced {
     pub stdout: Vec<u8>,
     /// What it said on standard error.
     pub stderr: Vec<u8>,
-    /// Where its last event was, as an address in its memory and a thread.
-    pub last: Option<(u32, u64)>,
+    /// Where it was about to do something last, as an address in its memory.
+    pub last: Option<u64>,
 }
 
 impl Enforced {
@@ -161,7 +161,8 @@ impl Running {
         let outcome = started.wait()?;
         let at = |name: &str| folder.path().join(name);
         let verdict = read_verdict(&at(&format!("plan{VERDICT}")))?;
-        let (last, deadlocked) = last_event(&at(TRACE));
+        let last = last_place(&at("plan"));
+        let deadlocked = was_deadlocked(&at(TRACE));
         Ok(Enforced {
             verdict,
             ended: Ended::from_status(outcome.status),
@@ -193,24 +194,18 @@ fn contents(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The thread and place of a trace's last event, and whether the program was stopped in a deadlock.
-fn last_event(path: &Path) -> (Option<(u32, u64)>, bool) {
-    use deadheat_trace::Steps;
-    let Ok(file) = deadheat_trace::file::TraceFile::open(path) else {
-        return (None, false);
-    };
-    let mut reader = file.read();
-    let mut last = None;
-    while let Ok(Some(step)) = reader.next_step() {
-        if !matches!(step.event.op(), Op::Enter | Op::Leave | Op::Lost) {
-            last = Some(step.event);
-        }
-    }
-    let place = last.and_then(|event| {
-        let (module, address) = reader.tables().module_of(event.pc())?;
-        Some((event.thread().0, address.wrapping_add(module.bias)))
-    });
-    (place, file.closed() == Some("deadlock"))
+/// Where the program was about to do something last: the runtime keeps that in the plan's file.
+fn last_place(plan: &Path) -> Option<u64> {
+    let bytes = std::fs::read(plan).ok()?;
+    let at = bytes.get(AT..AT + 8)?;
+    let place = u64::from_le_bytes(at.try_into().ok()?);
+    (place != 0).then_some(place)
+}
+
+/// Whether the program was stopped in a deadlock.
+fn was_deadlocked(trace: &Path) -> bool {
+    let file = deadheat_trace::file::TraceFile::open(trace);
+    file.is_ok_and(|file| file.closed() == Some("deadlock"))
 }
 
 /// What an operation is called in a sentence.

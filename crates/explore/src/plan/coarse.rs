@@ -209,6 +209,7 @@ fn whole(
             regions,
             segments: segments.len() as u64,
             events: events.len() as u64,
+            at: 0,
         },
         threads: known,
         segments: segments.iter().map(segment).collect(),

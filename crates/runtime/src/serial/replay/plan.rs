@@ -3,7 +3,7 @@
 use core::mem::size_of;
 
 use deadheat_wire::plan::{
-    MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, VERDICT, VERSION,
+    AT, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, VERDICT, VERSION,
 };
 
 use crate::options::MAX_PATH;
@@ -23,6 +23,8 @@ pub struct Plan {
     pub goals: &'static [PlanGoal],
     /// Where the blocks lie in this run, by region; 0 while that is not known.
     pub regions: &'static mut [u64],
+    /// Where the last announcement is told, in the file.
+    at: *mut u64,
     /// Where the verdict goes, with a closing zero.
     pub verdict: [u8; MAX_PATH],
 }
@@ -118,8 +120,17 @@ impl Plan {
             goals,
             // SAFETY: just mapped, zeroed, and nobody else knows of it.
             regions: unsafe { core::slice::from_raw_parts_mut(regions, count) },
+            // SAFETY: within the mapping, which is as long as the header at least.
+            at: unsafe { start.add(AT) }.cast(),
             verdict,
         })
+    }
+
+    /// Tells where the running thread is about to do something: should it crash there, that is known.
+    #[inline]
+    pub fn tell_place(&self, pc: usize) {
+        // SAFETY: within the mapping, aligned like the header; only the thread that has the turn writes.
+        unsafe { self.at.write_volatile(pc as u64) };
     }
 
     /// The `number`th event of a thread.

@@ -234,6 +234,9 @@ impl Scheduler {
     /// A thread is about to do something, and lets others go first if the schedule says so.
     #[inline]
     pub fn announce(&mut self, me: *mut Thread, deed: Option<Deed>) {
+        if let (Some(plan), Some(deed)) = (&self.replay.plan, deed) {
+            plan.tell_place(deed.pc);
+        }
         // SAFETY: the running thread's own record.
         if let Some(index) = unsafe { (*me).task.follower.checked_sub(1) } {
             self.replay.announce(index as usize, deed);
