@@ -14,6 +14,7 @@ mod kernel;
 mod measure;
 mod predict;
 mod reading;
+mod replay;
 mod report;
 mod scenarios;
 mod watch;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios DEADHEAT KERNELS-FOLDER \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay DEADHEAT KERNELS-FOLDER \
                  WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -56,6 +57,7 @@ fn run() -> Result<(), String> {
         Some("predict") => predict::measure()?,
         Some("ablation") => ablation::measure(&place, runs)?,
         Some("scenarios") => scenarios::measure(&place, runs)?,
+        Some("replay") => replay::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");

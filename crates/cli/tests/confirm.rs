@@ -124,6 +124,46 @@ fn each_order_has_its_consequence() {
     assert!(told.contains("SIGSEGV") && !told.contains("gone"), "{told}");
 }
 
+const LOST: &str = r#"
+#include <pthread.h>
+int count;
+static void *work(void *unused) {
+    count++;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    count++;
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+/// One of the orders loses an update, and nothing but the variable shows it.
+#[test]
+fn what_the_variable_holds_in_the_end_is_compared() {
+    let here = Sandbox::new();
+    here.file("lost.c", LOST);
+    let report = check(&here, "lost.c", &[]);
+    let races = of_kind(&report, "race");
+    let values = |race: &&Value| {
+        let endings = race["consequence"]["endings"].as_array().unwrap().clone();
+        let mut values: Vec<u64> = endings
+            .iter()
+            .map(|one| one["value"].as_u64().unwrap())
+            .collect();
+        values.sort_unstable();
+        values
+    };
+    let lost: Vec<&&Value> = races.iter().filter(|race| values(race) == [1, 2]).collect();
+    assert!(!lost.is_empty(), "{report:#}");
+    assert_eq!(
+        lost[0]["consequence"]["differs"][0],
+        "what the variable holds in the end"
+    );
+}
+
 /// Which way the second thread goes depends on a file.
 const BY_FILE: &str = r#"
 #include <pthread.h>

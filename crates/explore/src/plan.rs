@@ -281,6 +281,8 @@ impl Collected {
                 segments: 0,
                 events: 0,
                 at: 0,
+                value: 0,
+                value_bytes: 0,
             },
             threads: Vec::new(),
             segments: Vec::new(),
@@ -371,7 +373,13 @@ impl Plan {
         ] {
             bytes.extend_from_slice(&half.to_le_bytes());
         }
-        for word in [header.segments, header.events, header.at] {
+        for word in [
+            header.segments,
+            header.events,
+            header.at,
+            header.value,
+            header.value_bytes,
+        ] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
         for thread in &self.threads {

@@ -89,6 +89,9 @@ pub struct Ending {
     /// The signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
+    /// What the race's variable held in the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<u64>,
     /// The last thing it said on standard error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

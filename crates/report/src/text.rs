@@ -89,6 +89,12 @@ pub fn finding(finding: &Finding) -> String {
 
 /// What follows from it.
 fn endings(out: &mut String, finding: &Finding, consequence: &Consequence) {
+    let values: Vec<Option<u64>> = consequence
+        .endings
+        .iter()
+        .map(|ending| ending.value)
+        .collect();
+    let decides = values.windows(2).any(|pair| pair[0] != pair[1]) && !values.contains(&None);
     for ending in &consequence.endings {
         let first = match ending.order.as_str() {
             "ab" => finding.accesses.first(),
@@ -102,7 +108,10 @@ fn endings(out: &mut String, finding: &Finding, consequence: &Consequence) {
                 format!("{thread} first ({} at {})", access.op, access.place.at())
             },
         );
-        let told = printable(&ending.told);
+        let mut told = printable(&ending.told);
+        if let (Some(value), Some(object), true) = (ending.value, &finding.object, decides) {
+            let _ = write!(told, "; {} is {value} then", printable(&object.name));
+        }
         let _ = writeln!(out, "  {BOLD}{who}:{BOLD:#} the program {told}");
         if let Some(message) = &ending.message {
             let _ = writeln!(out, "    {DIM}{}{DIM:#}", printable(message));

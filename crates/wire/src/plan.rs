@@ -123,10 +123,16 @@ pub struct PlanHeader {
     pub events: u64,
     /// Written by the runtime: where the last access or synchronisation was announced. It outlives a crash.
     pub at: u64,
+    /// Written by the runtime at the program's end: what the first goal's variable holds then, and how many bytes of it; 0 if it is not told.
+    pub value: u64,
+    /// See [`PlanHeader::value`].
+    pub value_bytes: u64,
 }
 
 /// Where [`PlanHeader::at`] stands in the file.
 pub const AT: usize = core::mem::offset_of!(PlanHeader, at);
+/// Where [`PlanHeader::value`] stands, with [`PlanHeader::value_bytes`] behind it.
+pub const VALUE: usize = core::mem::offset_of!(PlanHeader, value);
 
 /// A thread.
 #[repr(C)]
@@ -201,7 +207,7 @@ pub struct PlanGoal {
     pub event: PlanEvent,
 }
 
-const _: () = assert!(size_of::<PlanHeader>() == 64);
+const _: () = assert!(size_of::<PlanHeader>() == 80);
 const _: () = assert!(size_of::<PlanThread>() == 24);
 const _: () = assert!(size_of::<PlanSegment>() == 16);
 const _: () = assert!(size_of::<PlanEvent>() == 32);

@@ -34,6 +34,11 @@ pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Cons
     if first.stdout != second.stdout {
         differs.push("what it prints".to_owned());
     }
+    if let (Some(one), Some(other)) = (first.value, second.value)
+        && one != other
+    {
+        differs.push("what the variable holds in the end".to_owned());
+    }
     let named = |order: &str, run: &Enforced| Ending {
         order: order.to_owned(),
         ..ending(run, &names)
@@ -71,6 +76,7 @@ fn ending(run: &Enforced, names: &Names) -> Ending {
             Ended::Signal(signal) if !run.hung => Some(signal),
             _ => None,
         },
+        value: run.value,
         message: failed.then(|| last_line(&run.stderr)).flatten(),
         stdout: String::from_utf8_lossy(&run.stdout[..run.stdout.len().min(MOST_SHOWN)]).into(),
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use deadheat_explore::{Plan, Verdict};
 use deadheat_trace::Op;
-use deadheat_wire::plan::{AT, PLAN, VERDICT};
+use deadheat_wire::plan::{AT, PLAN, VALUE, VERDICT};
 
 use crate::again::Again;
 use crate::error::{Error, Result};
@@ -69,6 +69,8 @@ pub struct Enforced {
     pub stderr: Vec<u8>,
     /// Where it was about to do something last, as an address in its memory.
     pub last: Option<u64>,
+    /// What the variable of a race held in the end, if it lives as long as the program.
+    pub value: Option<u64>,
 }
 
 impl Enforced {
@@ -161,7 +163,9 @@ impl Running {
         let outcome = started.wait()?;
         let at = |name: &str| folder.path().join(name);
         let verdict = read_verdict(&at(&format!("plan{VERDICT}")))?;
-        let last = last_place(&at("plan"));
+        let told = std::fs::read(at("plan")).unwrap_or_default();
+        let last = word(&told, AT).filter(|place| *place != 0);
+        let value_bytes = word(&told, VALUE + 8).filter(|bytes| *bytes != 0);
         let deadlocked = was_deadlocked(&at(TRACE));
         Ok(Enforced {
             verdict,
@@ -171,6 +175,7 @@ impl Running {
             stdout: contents(&at("stdout")),
             stderr: contents(&at("stderr")),
             last,
+            value: value_bytes.and_then(|_| word(&told, VALUE)),
         })
     }
 }
@@ -194,12 +199,10 @@ fn contents(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Where the program was about to do something last: the runtime keeps that in the plan's file.
-fn last_place(plan: &Path) -> Option<u64> {
-    let bytes = std::fs::read(plan).ok()?;
-    let at = bytes.get(AT..AT + 8)?;
-    let place = u64::from_le_bytes(at.try_into().ok()?);
-    (place != 0).then_some(place)
+/// A word of what the runtime has left in the plan's file.
+fn word(plan: &[u8], at: usize) -> Option<u64> {
+    let bytes = plan.get(at..at + 8)?;
+    Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
 /// Whether the program was stopped in a deadlock.

@@ -210,6 +210,8 @@ fn whole(
             segments: segments.len() as u64,
             events: events.len() as u64,
             at: 0,
+            value: 0,
+            value_bytes: 0,
         },
         threads: known,
         segments: segments.iter().map(segment).collect(),

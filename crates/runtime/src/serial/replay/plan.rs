@@ -3,7 +3,8 @@
 use core::mem::size_of;
 
 use deadheat_wire::plan::{
-    AT, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, VERDICT, VERSION,
+    AT, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region, VALUE, VERDICT,
+    VERSION,
 };
 
 use crate::options::MAX_PATH;
@@ -124,6 +125,31 @@ impl Plan {
             at: unsafe { start.add(AT) }.cast(),
             verdict,
         })
+    }
+
+    /// Tells what the first goal's variable holds in the end, if it is one that lives as long as the program.
+    pub fn tell_value(&self) {
+        let Some(goal) = self.goals.first() else {
+            return;
+        };
+        let bytes = u64::from(goal.event.size);
+        if self.header.steady == 0
+            || goal.event.region != Region::FIXED.0
+            || !matches!(bytes, 1 | 2 | 4 | 8)
+        {
+            return;
+        }
+        let mut value = [0; 8];
+        for (at, byte) in value.iter_mut().enumerate().take(bytes as usize) {
+            // SAFETY: a variable of the program itself, whose memory stays; the compiler knows nothing of what changes it.
+            *byte = unsafe { ((goal.event.target as usize + at) as *const u8).read_volatile() };
+        }
+        // SAFETY: within the mapping and aligned, as in `tell_place`; the value comes before what makes it count.
+        unsafe {
+            let place = self.at.byte_add(VALUE - AT);
+            place.write_volatile(u64::from_le_bytes(value));
+            place.add(1).write_volatile(bytes);
+        }
     }
 
     /// Tells where the running thread is about to do something: should it crash there, that is known.

@@ -291,6 +291,11 @@ impl Scheduler {
     /// The process ends before the goals are reached, or nobody makes a step any more (`passed`).
     /// Whether it was so.
     pub fn cut_short(&mut self, passed: bool) -> bool {
+        if self.replay.led
+            && let Some(plan) = &self.replay.plan
+        {
+            plan.tell_value();
+        }
         if !matches!(
             self.replay.phase,
             Phase::Following | Phase::Gathering | Phase::Locking | Phase::Draining
