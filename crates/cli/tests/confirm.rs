@@ -164,6 +164,46 @@ fn what_the_variable_holds_in_the_end_is_compared() {
     );
 }
 
+const FORKS: &str = r#"
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int shared, own;
+static void *work(void *unused) {
+    shared = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        for (int i = 0; i < 100; i++)
+            own += i;
+        _exit(own == 4950 ? 0 : 1);
+    }
+    if (waitpid(child, &status, 0) != child || status != 0)
+        return 1;
+    pthread_create(&thread, NULL, work, NULL);
+    shared = 2;
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+/// What a program forks follows no schedule, and is not harmed by that of its parent.
+#[test]
+fn a_forked_process_goes_its_own_way() {
+    let here = Sandbox::new();
+    here.file("forks.c", FORKS);
+    let report = check(&here, "forks.c", &[]);
+    let finding = only(&report, "race");
+    assert_eq!(finding["rung"], "confirmed", "{finding:#}");
+    for ending in finding["consequence"]["endings"].as_array().unwrap() {
+        assert_eq!(ending["exit"], 0, "{finding:#}");
+    }
+}
+
 /// Which way the second thread goes depends on a file.
 const BY_FILE: &str = r#"
 #include <pthread.h>

@@ -128,6 +128,8 @@ impl Scheduler {
             record::close("too many threads", true);
             sys::exit_group(101);
         }
+        // SAFETY: the record is in use. A forked process follows no schedule, though the thread that forked may have.
+        unsafe { (*thread).task.follower = 0 };
         if self.replay.is_on() {
             self.bind(thread);
         }
