@@ -2,9 +2,11 @@
 //!
 //! * [`plan`]: the file that the runtime follows, made from a trace and a schedule.
 //! * [`verdict`]: what the runtime says about it.
+//! * [`search`]: which schedules there are, if nobody has recorded them.
 
 pub mod plan;
 mod regions;
+pub mod search;
 pub mod verdict;
 
 pub use plan::{
