@@ -1,6 +1,7 @@
 //! A thread, as the scheduler sees it.
 
 use super::context::Context;
+use super::explore::spin::Spin;
 
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,14 @@ pub struct Task {
     pub priority: u64,
     /// Which of an enforced schedule's threads it is, plus one; 0: none.
     pub follower: u32,
+    /// How many operations it has done in a run of a search.
+    pub deeds: u64,
+    /// Whether it asks the same over and over.
+    pub spin: Spin,
+    /// Which copy of the program has made its home, see `explore::server`.
+    pub copy: u32,
+    /// The kernel thread of its home, if a copy has made it.
+    pub home: i32,
     /// Which signals it does not want.
     pub mask: u64,
     /// Its stack and registers, while it does not run.
@@ -50,7 +59,7 @@ pub struct Task {
 
 impl Task {
     /// A task that does not run yet.
-    pub const fn new(context: Context) -> Self {
+    pub fn new(context: Context) -> Self {
         Task {
             state: State::Away,
             object: 0,
@@ -61,6 +70,10 @@ impl Task {
             cancelled: false,
             priority: 0,
             follower: 0,
+            deeds: 0,
+            spin: Spin::new(),
+            copy: super::explore::server::copy(),
+            home: 0,
             mask: 0,
             context,
         }

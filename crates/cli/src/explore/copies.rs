@@ -1,0 +1,331 @@
+//! The program, run again and again from one state: as copies of one that stands there, or from its very beginning where
+//! it cannot be copied.
+
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+use deadheat_explore::Plan;
+use deadheat_explore::search::{
+    Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn,
+};
+use deadheat_trace::Op;
+use deadheat_wire::explore::{self as wire, EXPLORE, ending, noted, standing, state};
+use deadheat_wire::plan::{PLAN, VERDICT};
+
+use super::board::{Shared, is_idle};
+use crate::again::Again;
+use crate::confirm::fine::read_verdict;
+use crate::error::{Error, Result};
+use crate::launch::{self, Started};
+
+/// How long one run may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the program may take to where the search begins.
+const WAY: Duration = Duration::from_secs(60);
+
+/// A program whose schedules are searched.
+pub struct Copies<'a> {
+    again: &'a Again,
+    /// What leads to where the search begins, if that is not the beginning.
+    plan: Option<Plan>,
+    folder: tempfile::TempDir,
+    board: Shared,
+    /// The program that is copied.
+    server: Option<Started>,
+    /// Where its threads stood.
+    places: Vec<wire::Place>,
+    /// How many runs there were.
+    pub runs: u64,
+    /// What the program wants to do to the world outside, as bits of [`wire::effect`].
+    pub effects: u32,
+    /// Whether runs are copies.
+    pub is_copied: bool,
+    /// What the last run printed.
+    pub printed: [Vec<u8>; 2],
+}
+
+impl<'a> Copies<'a> {
+    /// Makes everything ready. `snapshots`: copies are wanted.
+    pub fn new(again: &'a Again, plan: Option<Plan>, snapshots: bool) -> Result<Self> {
+        let refused = |error| Error::not_started(format!("cannot set up a search: {error}"));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("deadheat-explore-");
+        // In memory, if there is such a place: runs print into files there.
+        let folder = builder
+            .tempdir_in("/dev/shm")
+            .or_else(|_| builder.tempdir());
+        let folder = folder.map_err(refused)?;
+        let board = Shared::create(&folder.path().join("board")).map_err(refused)?;
+        board.set(wire::Board {
+            snapshots: u32::from(snapshots),
+            ..board.board()
+        });
+        let mut copies = Copies {
+            again,
+            plan,
+            folder,
+            board,
+            server: None,
+            places: Vec::new(),
+            runs: 0,
+            effects: 0,
+            is_copied: false,
+            printed: [Vec::new(), Vec::new()],
+        };
+        if snapshots {
+            copies.serve()?;
+        }
+        Ok(copies)
+    }
+
+    /// Starts the program, with these options of its own.
+    fn start(&self, trace: &std::path::Path) -> Result<Started> {
+        let refused = |error| Error::not_started(format!("cannot set up a search: {error}"));
+        let at = |name: &str| self.folder.path().join(name);
+        let options = format!(
+            "{}:mode=serial:policy=run-to-block:preempt=access:watchdog=10:tool={}",
+            self.again.invocation.options,
+            std::process::id()
+        );
+        let mut variables = vec![
+            (launch::TRACE.into(), trace.into()),
+            (launch::OPTIONS.into(), options.into()),
+            (EXPLORE.into(), self.board.path.clone().into()),
+        ];
+        if let Some(plan) = &self.plan {
+            for old in ["plan", "plan.taken", &format!("plan{VERDICT}")] {
+                let _ = std::fs::remove_file(at(old));
+            }
+            std::fs::write(at("plan"), plan.to_bytes()).map_err(refused)?;
+            variables.push((PLAN.into(), at("plan").into()));
+        }
+        let mut launch = self.again.launch(variables);
+        let file = |suffix: &str| File::create(at(&format!("board{suffix}"))).map_err(refused);
+        let [out, err] = wire::OUTPUT;
+        launch.output = Some((file(out)?, file(err)?));
+        launch.start()
+    }
+
+    /// Starts the program that is copied, and waits until it stands where the search begins.
+    fn serve(&mut self) -> Result<()> {
+        let mut server = self.start(&self.folder.path().join("trace.dht"))?;
+        let since = Instant::now();
+        while self.board.now() == state::AWAY && !server.has_ended()? {
+            if since.elapsed() > WAY {
+                server.kill();
+                return Err(Error::not_started(
+                    "the program did not come to where the search begins in time",
+                ));
+            }
+            self.board.wait(state::AWAY, Duration::from_millis(5));
+        }
+        self.is_copied = self.board.board().snapshots == 2;
+        if self.is_copied {
+            self.places = self.board.places();
+            self.server = Some(server);
+        } else {
+            server.kill();
+            server.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Whether a plan was followed to its end; why not.
+    pub fn verdict(&self) -> Result<Option<deadheat_explore::Verdict>> {
+        read_verdict(&self.folder.path().join(format!("plan{VERDICT}")))
+    }
+
+    fn ask(&mut self, turns: &[Turn], manner: &Manner, recorded: bool) {
+        let count = self.board.wish(turns.iter().map(|turn| wire::Turn {
+            thread: turn.thread,
+            variant: turn.variant,
+        }));
+        let plus_one = |thread: Option<u32>| thread.map_or(0, |thread| thread + 1);
+        self.board.put_places(&self.places);
+        self.board.set(wire::Board {
+            recorded: u32::from(recorded),
+            turns: count as u32,
+            first: plus_one(manner.first),
+            parked: plus_one(manner.parked),
+            longest: manner.longest.min(wire::MOST_NOTED as u32),
+            process: 0,
+            status: 0,
+            ending: ending::OWN,
+            refused: 0,
+            noted: 0,
+            transitions: 0,
+            effects: 0,
+            ..self.board.board()
+        });
+        self.runs += 1;
+    }
+
+    /// One run as a copy; whether it hung.
+    fn copy(&mut self) -> Result<bool> {
+        self.board.go(state::RUN);
+        let since = Instant::now();
+        let mut hung = false;
+        while !is_idle(self.board.now()) {
+            self.board.wait(state::RUN, Duration::from_millis(100));
+            if since.elapsed() > PATIENCE && !hung {
+                hung = true;
+                let process = self.board.board().process as libc::pid_t;
+                if process > 0 {
+                    // SAFETY: the copy that the server waits for; should it have ended by now, it is not waited for yet.
+                    unsafe { libc::kill(process, libc::SIGKILL) };
+                }
+            }
+            if let Some(server) = &mut self.server
+                && since.elapsed() > Duration::from_millis(90)
+                && server.has_ended()?
+            {
+                return Err(Error::not_started("the program that was copied has ended"));
+            }
+        }
+        Ok(hung)
+    }
+
+    /// One run from the very beginning; whether it hung.
+    fn again(&mut self, trace: &std::path::Path) -> Result<bool> {
+        self.board.set(wire::Board {
+            state: state::AWAY,
+            snapshots: 0,
+            ..self.board.board()
+        });
+        let mut started = self.start(trace)?;
+        let hung = started.kill_after(WAY + PATIENCE)?;
+        let status = started.wait()?.status;
+        self.board.set(wire::Board {
+            status: std::os::unix::process::ExitStatusExt::into_raw(status) as u32,
+            ..self.board.board()
+        });
+        Ok(hung)
+    }
+
+    /// Records one run; nobody needs copies any more.
+    pub fn record(
+        &mut self,
+        turns: &[Turn],
+        manner: &Manner,
+        trace: &std::path::Path,
+    ) -> Result<Execution> {
+        self.stop();
+        self.places.clear();
+        self.ask(turns, manner, true);
+        let hung = self.again(trace)?;
+        Ok(self.read(hung))
+    }
+
+    /// Ends the program that is copied.
+    fn stop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            server.kill();
+            // It was killed; how it ended does not matter.
+            let _ = server.wait();
+        }
+    }
+
+    /// What happened.
+    fn read(&mut self, hung: bool) -> Execution {
+        let board = self.board.board();
+        self.effects |= board.effects;
+        self.printed = self.board.printed();
+        let mut transitions: Vec<Transition> = Vec::new();
+        for note in self.board.noted() {
+            let Some(deed) = deed(&note) else {
+                continue;
+            };
+            match transitions.last_mut() {
+                Some(last) if note.flags & noted::FIRST == 0 => last.deeds.push(deed),
+                _ => transitions.push(Transition {
+                    thread: note.thread,
+                    variant: note.variant.into(),
+                    variants: note.variants.into(),
+                    deeds: vec![deed],
+                }),
+            }
+        }
+        let pending = self
+            .board
+            .places()
+            .iter()
+            .enumerate()
+            .filter_map(pending)
+            .collect();
+        let ending = match board.ending {
+            _ if hung => Ending::Hung,
+            ending::DEADLOCK => Ending::Deadlock,
+            ending::LIVELOCK => Ending::Livelock,
+            ending::LONG => Ending::Long,
+            ending::OUTSIDE => Ending::Outside,
+            ending::REFUSED => Ending::Refused(board.refused as usize),
+            _ => match board.status as i32 {
+                status if libc::WIFSIGNALED(status) => Ending::Killed(libc::WTERMSIG(status)),
+                status => Ending::Exited(libc::WEXITSTATUS(status)),
+            },
+        };
+        let mut outcome = DefaultHasher::new();
+        self.printed[0].hash(&mut outcome);
+        std::mem::discriminant(&ending).hash(&mut outcome);
+        board.status.hash(&mut outcome);
+        Execution {
+            transitions,
+            pending,
+            ending,
+            outcome: outcome.finish(),
+        }
+    }
+}
+
+impl Drop for Copies<'_> {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Program for Copies<'_> {
+    type Error = Error;
+
+    fn run(&mut self, turns: &[Turn], manner: &Manner) -> Result<Execution> {
+        self.ask(turns, manner, false);
+        let hung = match self.is_copied {
+            true => self.copy()?,
+            false => self.again(&self.folder.path().join("trace.dht"))?,
+        };
+        Ok(self.read(hung))
+    }
+}
+
+fn deed(note: &wire::Noted) -> Option<Deed> {
+    Some(Deed {
+        op: Op::from_number(note.op)?,
+        object: note.object,
+        size: note.size,
+        tried: note.flags & noted::TRIED != 0,
+        pc: note.pc,
+        value: note.value,
+    })
+}
+
+fn pending((thread, place): (usize, &wire::Place)) -> Option<Pending> {
+    let standing = match place.standing {
+        standing::READY => Standing::Ready,
+        standing::BLOCKED => Standing::Blocked,
+        standing::TIMED => Standing::Timed,
+        standing::SPINNING => Standing::Spinning,
+        _ => return None,
+    };
+    let mut deed = deed(&place.next);
+    if let Some(deed) = &mut deed
+        && deed.op == Op::AtomicRead
+    {
+        // It was announced before it was known what it is.
+        deed.op = Op::AtomicRmw;
+    }
+    Some(Pending {
+        thread: thread as u32,
+        standing,
+        deed,
+    })
+}
