@@ -96,7 +96,7 @@ impl Input {
     }
 
     /// Whether the program was stopped in a deadlock.
-    fn is_deadlocked(&self) -> bool {
+    pub fn is_deadlocked(&self) -> bool {
         match self {
             Input::Recording(file, _) => file.closed() == Some(DEADLOCK),
             Input::Text(_) => false,

@@ -167,7 +167,7 @@ impl<'a> Planner<'a> {
         let event = &step.event;
         let op = event.op();
         let address = match op {
-            Op::Fork | Op::Join | Op::Begin | Op::End => None,
+            Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End => None,
             _ if op.is_access() || matches!(op, Op::Alloc | Op::Free) => Some(event.addr().0),
             Op::Fence => None,
             _ => tables
@@ -177,7 +177,7 @@ impl<'a> Planner<'a> {
         };
         let mut defines = 0;
         let (region, target) = match (op, address) {
-            (Op::Fork | Op::Join | Op::Begin | Op::End, _) => {
+            (Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End, _) => {
                 (Region::FIXED, u64::from(event.peer().0))
             }
             (Op::Alloc, Some(start)) => {
@@ -420,22 +420,32 @@ fn is_counted(op: Op) -> bool {
             | Op::Leave
             | Op::Request
             | Op::ReadRequest
+            | Op::JoinRequest
+            | Op::TakeRequest
             | Op::Branch
             | Op::ExternalWrite
             | Op::Lost
     )
 }
 
-/// What the runtime announces for a goal: a request is what it asks for, and a lock that is made of atomics the change of its word.
-fn as_goal(mut event: PlanEvent, made_up: bool) -> PlanEvent {
-    if made_up {
-        event.op = Op::AtomicRmw as u8;
-    } else if event.op == Op::Request as u8 {
-        event.op = Op::Acquire as u8;
-    } else if event.op == Op::ReadRequest as u8 {
-        event.op = Op::ReadAcquire as u8;
+/// What the runtime announces for a goal: a request is what it asks for, the beginning of a wait its end, and a lock that is made of
+/// atomics the change of its word.
+fn as_goal(event: PlanEvent, made_up: bool) -> PlanEvent {
+    let op = match Op::from_number(event.op) {
+        _ if made_up => Op::AtomicRmw,
+        Some(Op::Request) => Op::Acquire,
+        Some(Op::ReadRequest) => Op::ReadAcquire,
+        Some(Op::JoinRequest) => Op::Join,
+        Some(Op::TakeRequest) => Op::Take,
+        Some(Op::Wait) => Op::Wake,
+        Some(Op::BarrierEnter) => Op::BarrierExit,
+        Some(Op::FutexWait) => Op::FutexWoken,
+        _ => return event,
+    };
+    PlanEvent {
+        op: op as u8,
+        ..event
     }
-    event
 }
 
 /// Whether an event is in a library. The program itself comes first among the modules.

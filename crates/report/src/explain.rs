@@ -47,20 +47,18 @@ impl Explain<'_> {
             let event = &context.step.event;
             access.op = match event.op() {
                 Op::ReadAcquire | Op::ReadRequest => "read lock",
-                Op::Join => "join",
-                Op::Wake => "condition",
-                Op::Take => "semaphore",
-                Op::BarrierExit => "barrier",
+                Op::Join | Op::JoinRequest => "join",
+                Op::Wake | Op::Wait => "condition",
+                Op::Take | Op::TakeRequest => "semaphore",
+                Op::BarrierExit | Op::BarrierEnter => "barrier",
+                Op::FutexWoken | Op::FutexWait => "futex",
                 _ => "lock",
             }
             .to_owned();
             (access.size, access.address) = (0, 0);
             // The lock that it waits for stands by itself; it may be there if it was taken before.
             access.waits_for = Some(match event.op() {
-                Op::Join => self.end_of(event.peer()),
-                Op::Wake | Op::Take | Op::BarrierExit => {
-                    self.lock(LockId(event.sync().0), false, None)
-                }
+                Op::Join | Op::JoinRequest => self.end_of(event.peer()),
                 _ => self.lock(*lock, false, None),
             });
             Some(access)

@@ -199,6 +199,8 @@ pub const fn is_noted(op: Op) -> bool {
             | Op::Leave
             | Op::Request
             | Op::ReadRequest
+            | Op::TakeRequest
+            | Op::JoinRequest
             | Op::Alloc
             | Op::Branch
             | Op::ExternalWrite

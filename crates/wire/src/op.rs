@@ -91,6 +91,10 @@ pub enum Op {
     ReadRefused = 41,
     /// A semaphore was tried for and not got: it was at zero.
     TakeRefused = 42,
+    /// Waits for another thread's end. Written down only if that never came: the recording ends in a deadlock.
+    JoinRequest = 43,
+    /// The same for a semaphore that is at zero.
+    TakeRequest = 44,
 }
 
 /// The number that an acquisition carries if the lock was only tried for: had it been taken, the
@@ -99,7 +103,7 @@ pub const TRIED: u64 = 1;
 
 impl Op {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Op; 42] = [
+    pub const ALL: [Op; 44] = [
         Op::Read,
         Op::Write,
         Op::AtomicRead,
@@ -142,6 +146,8 @@ impl Op {
         Op::Refused,
         Op::ReadRefused,
         Op::TakeRefused,
+        Op::JoinRequest,
+        Op::TakeRequest,
     ];
 
     /// The operation with this number.

@@ -141,15 +141,28 @@ fn turn_holder<'a>() -> &'a mut scheduler::Scheduler {
 /// The number of a thread.
 #[inline]
 fn id(thread: *mut Thread) -> u32 {
-    // SAFETY: the running thread's own record.
+    // SAFETY: the running thread's own record, or one that is kept for whoever may join.
     unsafe { (*thread).id }
 }
 
 /// Waits for an object, as the thread that has the turn.
 fn block(me: *mut Thread, object: usize, limit: Limit, retries: bool) -> Waited {
+    block_telling(me, object, limit, retries, None)
+}
+
+/// The same with what is written down if the wait never ends.
+fn block_telling(
+    me: *mut Thread,
+    object: usize,
+    limit: Limit,
+    retries: bool,
+    unended: Option<Sync>,
+) -> Waited {
     if !turn_holder().begin_wait(me, object, limit, retries) {
         return Waited::Cancelled;
     }
+    // SAFETY: the running thread's own record, and it has the turn.
+    unsafe { (*me).task.unended = unended };
     if let Some(next) = turn_holder().next(true) {
         turn::switch(me, next);
     }
@@ -362,9 +375,9 @@ pub fn wait(object: usize, limit: Limit) -> Waited {
     with_turn(|me| block(me, object, limit, false))
 }
 
-/// The same for what can be tried again: the wait may end without a reason.
-pub fn wait_to_retry(object: usize, limit: Limit) -> Waited {
-    with_turn(|me| block(me, object, limit, true))
+/// The same for what can be tried again: the wait may end without a reason. `unended` is written down if it never ends.
+pub fn wait_to_retry(object: usize, limit: Limit, unended: Option<Sync>) -> Waited {
+    with_turn(|me| block_telling(me, object, limit, true, unended))
 }
 
 /// Waits until something may have happened on a channel; false if only the world outside can
@@ -494,8 +507,9 @@ pub fn has_ended(thread: *mut Thread) -> bool {
 }
 
 /// Waits for a thread's end.
-pub fn wait_for_end(thread: *mut Thread) -> Waited {
-    with_turn(|me| block(me, thread as usize, Limit::None, false))
+pub fn wait_for_end(thread: *mut Thread, pc: usize) -> Waited {
+    let unended = Sync::new(Op::JoinRequest, id(thread) as usize, pc);
+    with_turn(|me| block_telling(me, thread as usize, Limit::None, false, Some(unended)))
 }
 
 /// A thread was cancelled: should it wait for something, it does not any more.

@@ -523,6 +523,9 @@ impl Scheduler {
                 "  T{} waits for {:#x}",
                 thread.id, thread.task.object
             ));
+            if let Some(wait) = &thread.task.unended {
+                self.log.sync(thread.id, wait, [0; 2], [0; 2]);
+            }
         }
         record::close("deadlock", true);
         sys::exit_group(66)

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::explore::spin::Spin;
+use crate::record::event::Sync;
 
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +40,8 @@ pub struct Task {
     /// The order in which waits began.
     pub(super) since: u64,
     pub(super) cancelled: bool,
+    /// What is written down of its wait if that never ends, and nothing says yet that it has begun.
+    pub(super) unended: Option<Sync>,
     /// For policies that have priorities; 0: none given yet.
     pub priority: u64,
     /// Which of an enforced schedule's threads it is, plus one; 0: none.
@@ -68,6 +71,7 @@ impl Task {
             until: u64::MAX,
             since: 0,
             cancelled: false,
+            unended: None,
             priority: 0,
             follower: 0,
             deeds: 0,
