@@ -79,11 +79,6 @@ pub struct Started {
 }
 
 impl Launch<'_> {
-    /// Runs the program to its end.
-    pub fn run(&self) -> Result<Outcome> {
-        self.start()?.wait()
-    }
-
     /// Starts the program.
     pub fn start(&self) -> Result<Started> {
         let not_started = |error: io::Error| {

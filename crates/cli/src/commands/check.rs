@@ -127,6 +127,9 @@ impl Args {
                 place: Place::Store(at),
                 again: None,
                 aside: self.is_json() && self.output.is_none(),
+                variables: Vec::new(),
+                output: None,
+                limit: None,
             };
             let recorded = plan.run()?;
             let verified = verified(&recorded, number == 0 && !self.is_json())?;

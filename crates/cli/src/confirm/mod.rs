@@ -145,7 +145,7 @@ fn one(finding: &mut Finding, path: &Path) -> Result<()> {
 }
 
 /// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
-fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
+pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
     let mut first = case.enforce(After::Go, 0, Output::Captured)?;
     if !first.is_reached() {
         finding.not_enforced = Some(case.why(&first));

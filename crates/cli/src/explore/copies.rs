@@ -1,6 +1,7 @@
 //! The program, run again and again from one state: as copies of one that stands there, or from its very beginning where
 //! it cannot be copied.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -18,6 +19,9 @@ use crate::again::Again;
 use crate::confirm::fine::read_verdict;
 use crate::error::{Error, Result};
 use crate::launch::{self, Started};
+use crate::recorder::{self, Place, Recorded};
+use crate::store::Recording;
+use crate::store::info::Ended;
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,7 +52,6 @@ pub struct Copies<'a> {
 impl<'a> Copies<'a> {
     /// Makes everything ready. `snapshots`: copies are wanted.
     pub fn new(again: &'a Again, plan: Option<Plan>, snapshots: bool) -> Result<Self> {
-        let refused = |error| Error::not_started(format!("cannot set up a search: {error}"));
         let mut builder = tempfile::Builder::new();
         builder.prefix("deadheat-explore-");
         // In memory, if there is such a place: runs print into files there.
@@ -79,20 +82,10 @@ impl<'a> Copies<'a> {
         Ok(copies)
     }
 
-    /// Starts the program, with these options of its own.
-    fn start(&self, trace: &std::path::Path) -> Result<Started> {
-        let refused = |error| Error::not_started(format!("cannot set up a search: {error}"));
+    /// The runtime's variables of a run.
+    fn variables(&self) -> Result<Vec<(OsString, OsString)>> {
         let at = |name: &str| self.folder.path().join(name);
-        let options = format!(
-            "{}:mode=serial:policy=run-to-block:preempt=access:watchdog=10:tool={}",
-            self.again.invocation.options,
-            std::process::id()
-        );
-        let mut variables = vec![
-            (launch::TRACE.into(), trace.into()),
-            (launch::OPTIONS.into(), options.into()),
-            (EXPLORE.into(), self.board.path.clone().into()),
-        ];
+        let mut variables = vec![(EXPLORE.into(), self.board.path.clone().into())];
         if let Some(plan) = &self.plan {
             for old in ["plan", "plan.taken", &format!("plan{VERDICT}")] {
                 let _ = std::fs::remove_file(at(old));
@@ -100,16 +93,41 @@ impl<'a> Copies<'a> {
             std::fs::write(at("plan"), plan.to_bytes()).map_err(refused)?;
             variables.push((PLAN.into(), at("plan").into()));
         }
-        let mut launch = self.again.launch(variables);
-        let file = |suffix: &str| File::create(at(&format!("board{suffix}"))).map_err(refused);
+        Ok(variables)
+    }
+
+    /// The runtime's options.
+    fn options(&self) -> String {
+        format!(
+            "{}:mode=serial:policy=run-to-block:preempt=access:watchdog=10:tool={}",
+            self.again.invocation.options,
+            std::process::id()
+        )
+    }
+
+    /// Where the program prints.
+    fn output(&self) -> Result<(File, File)> {
+        let file = |suffix: &str| {
+            File::create(self.folder.path().join(format!("board{suffix}"))).map_err(refused)
+        };
         let [out, err] = wire::OUTPUT;
-        launch.output = Some((file(out)?, file(err)?));
+        Ok((file(out)?, file(err)?))
+    }
+
+    /// Starts the program.
+    fn start(&self) -> Result<Started> {
+        let mut variables = self.variables()?;
+        let trace = self.folder.path().join("trace.dht");
+        variables.push((launch::TRACE.into(), trace.into()));
+        variables.push((launch::OPTIONS.into(), self.options().into()));
+        let mut launch = self.again.launch(variables);
+        launch.output = Some(self.output()?);
         launch.start()
     }
 
     /// Starts the program that is copied, and waits until it stands where the search begins.
     fn serve(&mut self) -> Result<()> {
-        let mut server = self.start(&self.folder.path().join("trace.dht"))?;
+        let mut server = self.start()?;
         let since = Instant::now();
         while self.board.now() == state::AWAY && !server.has_ended()? {
             if since.elapsed() > WAY {
@@ -187,13 +205,13 @@ impl<'a> Copies<'a> {
     }
 
     /// One run from the very beginning; whether it hung.
-    fn again(&mut self, trace: &std::path::Path) -> Result<bool> {
+    fn anew(&mut self) -> Result<bool> {
         self.board.set(wire::Board {
             state: state::AWAY,
             snapshots: 0,
             ..self.board.board()
         });
-        let mut started = self.start(trace)?;
+        let mut started = self.start()?;
         let hung = started.kill_after(WAY + PATIENCE)?;
         let status = started.wait()?.status;
         self.board.set(wire::Board {
@@ -203,18 +221,46 @@ impl<'a> Copies<'a> {
         Ok(hung)
     }
 
-    /// Records one run; nobody needs copies any more.
+    /// Records one run; there are no copies from here on.
     pub fn record(
         &mut self,
         turns: &[Turn],
         manner: &Manner,
-        trace: &std::path::Path,
-    ) -> Result<Execution> {
+        typed: Vec<OsString>,
+        to: Recording,
+    ) -> Result<(Execution, Recorded)> {
         self.stop();
+        self.is_copied = false;
         self.places.clear();
         self.ask(turns, manner, true);
-        let hung = self.again(trace)?;
-        Ok(self.read(hung))
+        self.board.set(wire::Board {
+            state: state::AWAY,
+            snapshots: 0,
+            ..self.board.board()
+        });
+        let plan = recorder::Plan {
+            program: self.again.program.clone(),
+            command: self.again.invocation.command.clone(),
+            typed,
+            options: self.options(),
+            steady: true,
+            place: Place::Store(to),
+            again: Some(self.again.clone()),
+            aside: false,
+            variables: self.variables()?,
+            output: Some(self.output()?),
+            limit: Some(WAY + PATIENCE),
+        };
+        let recorded = plan.run()?;
+        let status = match recorded.ended {
+            Ended::Exit(code) => code << 8,
+            Ended::Signal(signal) => signal,
+        };
+        self.board.set(wire::Board {
+            status: status as u32,
+            ..self.board.board()
+        });
+        Ok((self.read(false), recorded))
     }
 
     /// Ends the program that is copied.
@@ -291,10 +337,14 @@ impl Program for Copies<'_> {
         self.ask(turns, manner, false);
         let hung = match self.is_copied {
             true => self.copy()?,
-            false => self.again(&self.folder.path().join("trace.dht"))?,
+            false => self.anew()?,
         };
         Ok(self.read(hung))
     }
+}
+
+fn refused(error: std::io::Error) -> Error {
+    Error::not_started(format!("cannot set up a search: {error}"))
 }
 
 fn deed(note: &wire::Noted) -> Option<Deed> {
