@@ -105,6 +105,12 @@ pub struct Board {
     pub threads: u32,
     /// Runtime: bits of [`effect`].
     pub effects: u32,
+    /// Runtime: 1 if the kernel keeps copies from changing anything outside.
+    pub contained: u32,
+    /// Not used.
+    pub reserved: u32,
+    /// Tool: threads that go only when no other can, one bit each.
+    pub last: u64,
     /// Runtime: where something was about to be done last.
     pub at: u64,
 }

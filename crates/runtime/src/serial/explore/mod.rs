@@ -109,6 +109,12 @@ impl Explorer {
         self.board?.board().first.checked_sub(1)
     }
 
+    /// Whether a thread goes only when no other can.
+    pub fn is_last(&self, thread: u32) -> bool {
+        let last = self.board.map_or(0, |board| board.board().last);
+        thread < 64 && last & 1 << thread != 0
+    }
+
     /// Whether a thread stays where it is.
     pub fn is_parked(&self, thread: u32) -> bool {
         self.board

@@ -45,7 +45,8 @@ impl Explorer {
         head.snapshots = 2;
         turn::pause(true);
         let outputs = OUTPUT.map(open_output);
-        outside::prepare();
+        outside::prepare(board);
+        head.contained = u32::from(outside::is_watched());
         board.state().store(state::READY, Ordering::Release);
         sys::futex_wake_shared(board.state());
         let mut number = 0;
@@ -63,7 +64,8 @@ impl Explorer {
             for output in outputs {
                 sys::call(libc::SYS_ftruncate, [output as usize, 0, 0, 0, 0, 0]);
             }
-            let process = sys::call(libc::SYS_clone, [libc::SIGCHLD as usize, 0, 0, 0, 0, 0]);
+            let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
+            let process = sys::call(libc::SYS_clone, clone);
             if process == 0 {
                 COPY.store(number, Ordering::Relaxed);
                 let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];

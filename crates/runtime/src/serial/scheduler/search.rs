@@ -11,6 +11,9 @@ use super::super::turn;
 use super::Scheduler;
 use crate::threads::Thread;
 
+/// What puts a thread behind all others.
+const LAST: u32 = 1 << 30;
+
 /// Whether a thread can take the turn that is wished for.
 enum Able {
     Yes(*mut Thread),
@@ -159,10 +162,18 @@ impl Scheduler {
                 }
                 continue;
             }
-            if hint == Some(id) {
-                return Some(self.tasks[index]);
-            }
-            let rank = if me == Some(index) { 0 } else { id + 1 };
+            let rank = if hint == Some(id) {
+                0
+            } else if me == Some(index) {
+                1
+            } else {
+                id + 2
+            };
+            let rank = if self.explorer.is_last(id) {
+                rank + LAST
+            } else {
+                rank
+            };
             if best.is_none_or(|(known, _)| rank < known) {
                 best = Some((rank, index));
             }
