@@ -14,21 +14,27 @@ use rustc_hash::FxHashSet;
 use super::{
     bounds::interrupts,
     dependence::dependent,
-    execution::{Deed, Ending, Execution, Turn},
+    execution::{Deed, Ending, Execution, Transition, Turn},
     findings::Findings,
     journal::{Beginning, Journal, could_go_on, ended_all, left_behind},
+    path::Arrival,
     policy::{Learned, Policy, Trial},
-    races,
+    races::{self, Race},
 };
 
 /// A thread, and what it would do.
 type Sleeper = (u32, Rc<[Deed]>);
+
+/// The turns that show a race the other way round. The first of them is needed, the others make it sure that it is soon seen.
+type Row = Vec<Turn>;
 
 /// The thread that has the turn.
 #[derive(Clone, Copy)]
 struct Current {
     turn: Turn,
     variants: u32,
+    /// How many of the variants are still to be tried, if it is known how many there are.
+    left: Option<u32>,
     /// Its transition ended the program.
     ends: bool,
 }
@@ -41,7 +47,7 @@ struct Node {
     /// All threads that were ever to be given the turn.
     wanted: Vec<u32>,
     /// Those of them that are still to be given it.
-    todo: Vec<u32>,
+    todo: Vec<Row>,
     /// Threads of whom one is to be given the turn, if one can take it.
     owed: Vec<u32>,
     sleep: Vec<Sleeper>,
@@ -58,15 +64,20 @@ impl Node {
     }
 
     /// One of these threads is to be given the turn, unless one of them was already, or need not be.
-    fn want(&mut self, threads: &[u32]) {
+    fn want(&mut self, threads: &[u32], row: impl FnOnce(u32) -> Row) {
         let covered = |thread: &u32| self.wanted.contains(thread) || self.sleeps(*thread);
         if let Some(&first) = threads.first()
             && !threads.iter().any(covered)
         {
             self.wanted.push(first);
-            self.todo.push(first);
+            self.todo.push(row(first));
         }
     }
+}
+
+/// A row of one thread that is given the turn once.
+fn alone(thread: u32) -> Row {
+    vec![Turn { thread, variant: 0 }]
 }
 
 /// The search.
@@ -80,6 +91,8 @@ pub(super) struct Dpor {
     last: u64,
     /// Not all who sleep could be asked.
     unasked: bool,
+    /// The turns that are new in this run.
+    row: Row,
     threads: FxHashSet<u32>,
 }
 
@@ -95,21 +108,23 @@ impl Dpor {
             put_off: 0,
             last: 0,
             unasked: false,
+            row: Row::new(),
             threads: FxHashSet::default(),
         }
     }
 
     /// The next turn at the last node.
-    fn choose(&mut self) -> Option<Turn> {
+    fn choose(&mut self) -> Option<Row> {
         let place = self.nodes.len() - 1;
         let before = place
             .checked_sub(1)
             .map(|place| self.journal.path.event(place).transition.thread);
         let node = &mut self.nodes[place];
         if let Some(current) = &mut node.current {
-            if current.turn.variant + 1 < current.variants {
-                current.turn.variant += 1;
-                return Some(current.turn);
+            if let Some(left) = current.left.filter(|left| *left > 0) {
+                current.left = Some(left - 1);
+                current.turn.variant = (current.turn.variant + 1) % current.variants;
+                return Some(vec![current.turn]);
             }
             if !current.ends {
                 let deeds = &self.journal.path.event(place).transition.deeds;
@@ -117,7 +132,11 @@ impl Dpor {
             }
             node.current = None;
         }
-        while let Some(thread) = node.todo.pop().or_else(|| node.owed.pop()) {
+        while let Some(mut row) = node.todo.pop().or_else(|| node.owed.pop().map(alone)) {
+            let Some(&turn) = row.first() else {
+                continue;
+            };
+            let thread = turn.thread;
             if node.sleeps(thread) {
                 continue;
             }
@@ -129,33 +148,42 @@ impl Dpor {
                 self.put_off += 1;
                 continue;
             }
-            let turn = Turn { thread, variant: 0 };
             node.current = Some(Current {
                 turn,
                 variants: 1,
+                left: None,
                 ends: false,
             });
-            return Some(turn);
+            if self.bound.is_some() {
+                row.truncate(1);
+            }
+            return Some(row);
         }
         None
     }
 
-    /// Asks those to go last who will probably sleep behind this turn.
-    fn ask(&mut self, place: usize, turn: Turn) {
+    /// Asks those to go last who will probably sleep behind these turns.
+    fn ask(&mut self, place: usize, row: &[Turn]) {
         let path = &self.journal.path;
-        let expected = (place..path.len())
-            .map(|place| &path.event(place).transition)
-            .find(|transition| transition.thread == turn.thread)
-            .map(|transition| &transition.deeds[..]);
         let node = &self.nodes[place];
+        let mut sleep: Vec<&Sleeper> = node.sleep.iter().chain(&node.done).collect();
+        // Whoever is in the row will probably do there what it did behind this place before.
+        for (number, turn) in row.iter().enumerate() {
+            let own = |other: &&Turn| other.thread == turn.thread;
+            let earlier = row[..number].iter().filter(own).count();
+            let expected = (place..path.len())
+                .map(|place| &path.event(place).transition)
+                .filter(|transition| transition.thread == turn.thread)
+                .nth(earlier);
+            if let Some(Transition { deeds, .. }) = expected {
+                sleep.retain(|(thread, would)| {
+                    *thread != turn.thread && !dependent((turn.thread, deeds), (*thread, would))
+                });
+            }
+        }
         self.last = 0;
         self.unasked = false;
-        for (thread, deeds) in node.sleep.iter().chain(&node.done) {
-            let wakes = expected
-                .is_some_and(|expected| dependent((turn.thread, expected), (*thread, deeds)));
-            if *thread == turn.thread || wakes {
-                continue;
-            }
+        for (thread, _) in sleep {
             if *thread < u64::BITS {
                 self.last |= 1 << thread;
             } else {
@@ -222,6 +250,16 @@ impl Dpor {
         self.nodes.push(node);
     }
 
+    /// The thread that was given the turn at the last node could go on, and then another in the row could not.
+    fn shorten(&mut self, len: usize) {
+        let mut row = std::mem::take(&mut self.row);
+        row.truncate(len);
+        if let Some(node) = self.nodes.last_mut() {
+            node.current = None;
+            node.todo.push(row);
+        }
+    }
+
     /// The thread that was given the turn at the last node could not go on.
     fn refused(&mut self) {
         let threads: Vec<u32> = self.threads.iter().copied().collect();
@@ -236,9 +274,20 @@ impl Dpor {
                     && !node.wanted.contains(&thread)
                 {
                     node.wanted.push(thread);
-                    node.todo.push(thread);
+                    node.todo.push(alone(thread));
                 }
             }
+        }
+    }
+
+    /// Each of these races of a thread's next transition is to be seen the other way round.
+    fn reverse(&mut self, thread: u32, arrival: &Arrival, races: &[Race]) {
+        let path = &self.journal.path;
+        for &Race { event, .. } in races {
+            let threads = races::initials(path, arrival, event, thread);
+            self.nodes[event].want(&threads, |begins| {
+                races::row(path, arrival, event, thread, begins)
+            });
         }
     }
 
@@ -252,14 +301,10 @@ impl Dpor {
         for pending in left_behind(execution, Some(culprit)) {
             if let Some(deed) = pending.deed {
                 let (arrival, races) = self.journal.look(pending.thread, &[deed], findings);
-                for race in races {
-                    let threads =
-                        races::initials(&self.journal.path, &arrival, race.event, pending.thread);
-                    self.nodes[race.event].want(&threads);
-                }
+                self.reverse(pending.thread, &arrival, &races);
             }
             if ends && could_go_on(pending) {
-                self.nodes[last].want(&[pending.thread]);
+                self.nodes[last].want(&[pending.thread], alone);
             }
         }
         if ends && let Some(current) = &mut self.nodes[last].current {
@@ -276,11 +321,12 @@ impl Policy for Dpor {
         }
         while !self.nodes.is_empty() {
             let place = self.nodes.len() - 1;
-            if let Some(turn) = self.choose() {
-                self.ask(place, turn);
+            if let Some(row) = self.choose() {
+                self.ask(place, &row);
                 self.journal.truncate(place);
                 let mut turns = self.journal.path.turns(place);
-                turns.push(turn);
+                turns.extend(&row);
+                self.row = row;
                 let last = self.last;
                 return Some(Trial { turns, last });
             }
@@ -292,6 +338,10 @@ impl Policy for Dpor {
     fn learn(&mut self, mut execution: Execution, findings: &mut Findings) -> Learned {
         let begin = self.journal.path.len();
         if let Ending::Refused(at) = execution.ending {
+            if at > begin && at < begin + self.row.len() {
+                self.shorten(at - begin);
+                return Learned::Refused;
+            }
             self.refused();
             return if at == begin && !self.nodes.is_empty() {
                 Learned::Refused
@@ -320,6 +370,8 @@ impl Policy for Dpor {
             if self.nodes.len() == place {
                 let sleep = self.sleepers();
                 if sleep.iter().any(|(sleeper, _)| *sleeper == thread) {
+                    // Who was made to go said nothing of the others.
+                    self.unasked |= place < begin + self.row.len();
                     self.cut(&execution, place, sleep);
                     return Learned::Seen;
                 }
@@ -329,7 +381,7 @@ impl Policy for Dpor {
             }
             let transition = std::mem::replace(
                 &mut execution.transitions[place],
-                super::execution::Transition {
+                Transition {
                     thread,
                     variant: 0,
                     variants: 1,
@@ -342,16 +394,15 @@ impl Policy for Dpor {
                 node.wanted.push(thread);
             }
             node.owed.clear();
+            let left = node.current.and_then(|current| current.left);
             node.current = Some(Current {
                 turn: super::path::turn(&transition),
                 variants: transition.variants,
+                left: left.or(transition.variants.checked_sub(1)),
                 ends: false,
             });
             let (arrival, races) = self.journal.step(&transition, findings);
-            for race in races {
-                let threads = races::initials(&self.journal.path, &arrival, race.event, thread);
-                self.nodes[race.event].want(&threads);
-            }
+            self.reverse(thread, &arrival, &races);
             self.journal.enter(transition, &arrival);
         }
         self.look_at_pending(&execution, findings);

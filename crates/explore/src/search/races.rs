@@ -111,6 +111,43 @@ pub(super) fn initials(path: &Path, arrival: &Arrival, event: usize, thread: u32
     initials
 }
 
+/// The row itself, beginning with this thread, which is one of those that it can begin with.
+pub(super) fn row(
+    path: &Path,
+    arrival: &Arrival,
+    event: usize,
+    thread: u32,
+    begins: u32,
+) -> Vec<Turn> {
+    let mut first = None;
+    let mut rest = Vec::new();
+    for place in event + 1..path.len() {
+        if path.happens_before(event, place) {
+            continue;
+        }
+        let turn = turn(&path.event(place).transition);
+        if first.is_none() && turn.thread == begins {
+            first = Some(turn);
+        } else {
+            rest.push(turn);
+        }
+    }
+    let last = Turn { thread, variant: 0 };
+    let mut row = Vec::with_capacity(rest.len() + 2);
+    match first {
+        Some(first) => {
+            row.push(first);
+            row.append(&mut rest);
+            row.push(last);
+        }
+        None => {
+            row.push(last);
+            row.append(&mut rest);
+        }
+    }
+    row
+}
+
 /// Shows the data races among the races of a transition that is next: the earlier access, the later one, and where the earlier one stands.
 pub(super) fn data_races(
     path: &Path,
