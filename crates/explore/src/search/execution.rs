@@ -111,6 +111,9 @@ pub struct Manner {
     pub first: Option<u32>,
     /// This thread stays where it is: the first access of a warning is its next operation.
     pub parked: Option<u32>,
+    /// These threads, one bit each (thread 0 is the lowest), go only when no other can, even if one of them is the hint. What they would do
+    /// first has been seen already.
+    pub last: u64,
     /// So many transitions and not more.
     pub longest: u32,
 }
@@ -120,6 +123,6 @@ pub trait Program {
     /// Why a run was not possible at all.
     type Error;
 
-    /// Runs it: the turns first, then whoever went last for as long as it can, then by number.
+    /// Runs it: the turns first, then whoever went last for as long as it can, then by number, [`Manner::last`] behind all others.
     fn run(&mut self, turns: &[Turn], manner: &Manner) -> Result<Execution, Self::Error>;
 }
