@@ -166,6 +166,7 @@ impl<'a> Copies<'a> {
             turns: count as u32,
             first: plus_one(manner.first),
             parked: plus_one(manner.parked),
+            last: manner.last,
             longest: manner.longest.min(wire::MOST_NOTED as u32),
             process: 0,
             status: 0,
