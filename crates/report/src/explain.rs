@@ -52,7 +52,7 @@ impl Explain<'_> {
             access.op = match event.op() {
                 Op::ReadAcquire | Op::ReadRequest => "read lock",
                 Op::Join | Op::JoinRequest => "join",
-                Op::Wake | Op::Wait => "condition",
+                Op::Wake | Op::Wait | Op::WakeRequest => "condition",
                 Op::Take | Op::TakeRequest => "semaphore",
                 Op::BarrierExit | Op::BarrierEnter => "barrier",
                 Op::FutexWoken | Op::FutexWait if word_of.is_none() => "futex",
