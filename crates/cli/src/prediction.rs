@@ -12,8 +12,7 @@ use deadheat_predict::{
     needed_by, predict, recorded,
 };
 use deadheat_trace::{
-    Addr, Event, EventIndex, LockId, Mode, Op, Pc, Step, Steps, SyncId, SyncKind, SyncObject,
-    Tables, verify,
+    Addr, Event, EventIndex, Mode, Op, Pc, Step, Steps, SyncKind, Tables, verify,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustc_hash::FxHashSet;
@@ -173,16 +172,7 @@ impl Loaded {
 
     /// The deadlocks that the recorded run ended in, with the recording as the way there.
     fn ended_in(&self, tables: &Tables) -> Vec<Proven> {
-        let addr = |id: SyncId| tables.syncs.get(id.index()).map(|object| object.addr);
-        let lock_at = |futex: SyncId| {
-            let is_it = |object: &SyncObject| {
-                object.kind == SyncKind::Lock && Some(object.addr) == addr(futex)
-            };
-            // The last that was there: the futex is used now.
-            let lock = tables.syncs.iter().rposition(is_it)?;
-            Some(LockId(lock as u32))
-        };
-        let found = recorded(&self.steps, &lock_at).into_iter();
+        let found = recorded(&self.steps, &|futex| tables.lock_of_word(futex)).into_iter();
         let proven = found.map(|still| Proven {
             goal: Goal::Deadlock,
             bystanders: still.bystanders.len(),

@@ -422,6 +422,7 @@ fn is_counted(op: Op) -> bool {
             | Op::ReadRequest
             | Op::JoinRequest
             | Op::TakeRequest
+            | Op::WakeRequest
             | Op::Branch
             | Op::ExternalWrite
             | Op::Lost
@@ -437,7 +438,7 @@ fn as_goal(event: PlanEvent, made_up: bool) -> PlanEvent {
         Some(Op::ReadRequest) => Op::ReadAcquire,
         Some(Op::JoinRequest) => Op::Join,
         Some(Op::TakeRequest) => Op::Take,
-        Some(Op::Wait) => Op::Wake,
+        Some(Op::Wait | Op::WakeRequest) => Op::Wake,
         Some(Op::BarrierEnter) => Op::BarrierExit,
         Some(Op::FutexWait) => Op::FutexWoken,
         _ => return event,

@@ -193,6 +193,7 @@ fn begins_to_wait(op: Op) -> bool {
             | Op::ReadRequest
             | Op::JoinRequest
             | Op::TakeRequest
+            | Op::WakeRequest
             | Op::Wait
             | Op::BarrierEnter
             | Op::FutexWait

@@ -45,13 +45,17 @@ impl Explain<'_> {
             let context = self.contexts.get(*index)?;
             let mut access = self.access(*index, context);
             let event = &context.step.event;
+            let word_of = match event.op() {
+                Op::FutexWoken | Op::FutexWait => self.tables.lock_of_word(event.sync()),
+                _ => None,
+            };
             access.op = match event.op() {
                 Op::ReadAcquire | Op::ReadRequest => "read lock",
                 Op::Join | Op::JoinRequest => "join",
-                Op::Wake | Op::Wait => "condition",
+                Op::Wake | Op::Wait | Op::WakeRequest => "condition",
                 Op::Take | Op::TakeRequest => "semaphore",
                 Op::BarrierExit | Op::BarrierEnter => "barrier",
-                Op::FutexWoken | Op::FutexWait => "futex",
+                Op::FutexWoken | Op::FutexWait if word_of.is_none() => "futex",
                 _ => "lock",
             }
             .to_owned();
@@ -59,7 +63,7 @@ impl Explain<'_> {
             // The lock that it waits for stands by itself; it may be there if it was taken before.
             access.waits_for = Some(match event.op() {
                 Op::Join | Op::JoinRequest => self.end_of(event.peer()),
-                _ => self.lock(*lock, false, None),
+                _ => self.lock(word_of.unwrap_or(*lock), false, None),
             });
             Some(access)
         };

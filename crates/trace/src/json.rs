@@ -5,7 +5,7 @@
 //! | `index` | all | the step's position in its trace, from 0 |
 //! | `thread` | all | the thread's number |
 //! | `thread_name` | all, if it has one | |
-//! | `op` | all | `read`, `write`, `atomic_read`, `atomic_write`, `atomic_rmw`, `fence`, `acquire`, `release`, `read_acquire`, `read_release`, `request`, `read_request`, `fork`, `begin`, `end`, `join`, `wait`, `wake`, `timeout`, `notify`, `notify_all`, `barrier_enter`, `barrier_exit`, `post`, `take`, `send`, `receive`, `futex_wait`, `futex_woken`, `futex_wake`, `init`, `destroy`, `alloc`, `free`, `enter`, `leave`, `branch`, `external_write`, `lost`, `refused`, `read_refused`, `take_refused`, `join_request`, `take_request` |
+//! | `op` | all | `read`, `write`, `atomic_read`, `atomic_write`, `atomic_rmw`, `fence`, `acquire`, `release`, `read_acquire`, `read_release`, `request`, `read_request`, `fork`, `begin`, `end`, `join`, `wait`, `wake`, `timeout`, `notify`, `notify_all`, `barrier_enter`, `barrier_exit`, `post`, `take`, `send`, `receive`, `futex_wait`, `futex_woken`, `futex_wake`, `init`, `destroy`, `alloc`, `free`, `enter`, `leave`, `branch`, `external_write`, `lost`, `refused`, `read_refused`, `take_refused`, `join_request`, `take_request`, `wake_request` |
 //! | `addr` | accesses, `alloc`, `free` | a string in hexadecimal, `"0x7f001000"` |
 //! | `variable` | the same, in text traces | the variable's name, `"x"` or `"x+2"` |
 //! | `size` | accesses, `alloc` | bytes, a number |

@@ -49,5 +49,6 @@ pub(crate) const fn op_name(op: Op) -> &'static str {
         Op::TakeRefused => "take_refused",
         Op::JoinRequest => "join_request",
         Op::TakeRequest => "take_request",
+        Op::WakeRequest => "wake_request",
     }
 }

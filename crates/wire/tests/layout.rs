@@ -133,9 +133,9 @@ fn the_numbers_of_operations() {
         ReadRelease Request ReadRequest Fork Begin End Join Wait Wake Timeout Notify NotifyAll \
         BarrierEnter BarrierExit Post Take Send Receive FutexWait FutexWoken FutexWake Init Destroy \
         Alloc Free Enter Leave Branch ExternalWrite Lost Refused ReadRefused TakeRefused \
-        JoinRequest TakeRequest";
+        JoinRequest TakeRequest WakeRequest";
     assert_eq!(names.join(" "), expected);
-    assert_eq!((Op::Read as u8, Op::TakeRequest as u8), (1, 44));
+    assert_eq!((Op::Read as u8, Op::WakeRequest as u8), (1, 45));
 }
 
 #[test]

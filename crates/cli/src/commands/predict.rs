@@ -108,7 +108,7 @@ impl Args {
             .help("record with --serial, or use hb, wcp, cp, interleave, lockset or hybrid"));
         }
         if self.enforce {
-            coarse::all(&path, &mut analysis)?;
+            coarse::all(&path, &mut analysis, folder.as_deref())?;
         }
         let before = analysis.findings.len();
         analysis

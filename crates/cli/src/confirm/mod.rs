@@ -5,6 +5,7 @@
 //! * [`coarse`]: the same for schedules of synchronisation only, with threads that otherwise run free.
 //! * [`consequence`]: what follows from a race in each of its two orders.
 //! * [`candidates`]: schedules that nobody has proven, on trial.
+//! * [`shown`]: what a schedule of synchronisation has shown, kept and shown again.
 //! * [`shrink`]: the same with fewer switches.
 //! * [`debugger`]: a run that ends in gdb.
 
@@ -14,6 +15,7 @@ pub mod consequence;
 pub mod debugger;
 pub mod fine;
 pub mod plan;
+pub mod shown;
 mod shrink;
 
 use std::path::{Path, PathBuf};

@@ -70,13 +70,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             recorded = next_of(&mut raw);
         }
     }
-    if events != witness.trace.events || digest.text() != witness.trace.digest {
-        return Err(Error::usage(format!(
-            "{shown} is not the trace that the witness of {} is about",
-            witness.finding
-        ))
-        .help("record and check the program again"));
-    }
+    witness.is_about(events, &digest.text())?;
     let collected = planner
         .finish()
         .map_err(|error| Error::usage(format!("the witness of {}: {error}", witness.finding)))?;

@@ -21,6 +21,7 @@ mod c11;
 )]
 mod clock;
 pub mod condition;
+mod counted;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"

@@ -375,6 +375,11 @@ pub fn wait(object: usize, limit: Limit) -> Waited {
     with_turn(|me| block(me, object, limit, false))
 }
 
+/// The same, with what is written down if the wait never ends.
+pub fn wait_telling(object: usize, limit: Limit, unended: Sync) -> Waited {
+    with_turn(|me| block_telling(me, object, limit, false, Some(unended)))
+}
+
 /// The same for what can be tried again: the wait may end without a reason. `unended` is written down if it never ends.
 pub fn wait_to_retry(object: usize, limit: Limit, unended: Option<Sync>) -> Waited {
     with_turn(|me| block_telling(me, object, limit, true, unended))

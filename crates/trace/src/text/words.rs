@@ -3,7 +3,7 @@
 use crate::{Op, Order, SyncKind};
 
 /// The word of every operation, in the order of [`Op::ALL`].
-const OPS: [(&str, Op); 44] = [
+const OPS: [(&str, Op); 45] = [
     ("r", Op::Read),
     ("w", Op::Write),
     ("ar", Op::AtomicRead),
@@ -48,6 +48,7 @@ const OPS: [(&str, Op); 44] = [
     ("takerefused", Op::TakeRefused),
     ("joinreq", Op::JoinRequest),
     ("takereq", Op::TakeRequest),
+    ("wakereq", Op::WakeRequest),
 ];
 
 const ORDERS: [(&str, Order); 6] = [
@@ -119,7 +120,9 @@ pub(super) fn kind_of(op: Op) -> Option<SyncKind> {
         | Op::ReadRequest
         | Op::Refused
         | Op::ReadRefused => SyncKind::Lock,
-        Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => SyncKind::Condition,
+        Op::Wait | Op::Wake | Op::WakeRequest | Op::Timeout | Op::Notify | Op::NotifyAll => {
+            SyncKind::Condition
+        }
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
         Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => SyncKind::Semaphore,
         Op::Send | Op::Receive => SyncKind::Channel,
