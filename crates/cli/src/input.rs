@@ -130,6 +130,13 @@ impl Steps for Input {
             Input::Text(reader) => reader.mode(),
         }
     }
+
+    fn is_made_up(&self) -> bool {
+        match self {
+            Input::Recording(_, reader) => reader.is_made_up(),
+            Input::Text(_) => false,
+        }
+    }
 }
 
 fn not_a_trace(path: &Path) -> Error {

@@ -27,6 +27,7 @@ mod rust;
 mod signals;
 mod stdin;
 mod store;
+mod suspects;
 mod symbols;
 mod terminal;
 mod unseen;

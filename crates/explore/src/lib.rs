@@ -12,7 +12,7 @@ pub mod search;
 pub mod verdict;
 
 pub use plan::{
-    After, CoarsePlanner, CoarseRequest, Collected, Goal, GoalKind, Origin, Plan, PlanError,
-    Planner, Request,
+    After, CoarsePlanner, CoarseRequest, Collected, Goal, GoalKind, Plan, PlanError, Planner,
+    Request,
 };
 pub use verdict::{Deed, Verdict, VerdictError};

@@ -206,6 +206,7 @@ pub const fn is_noted(op: Op) -> bool {
             | Op::Request
             | Op::ReadRequest
             | Op::TakeRequest
+            | Op::WakeRequest
             | Op::JoinRequest
             | Op::Alloc
             | Op::Branch

@@ -15,7 +15,7 @@ use super::search::{self, Search};
 use super::sources::Building;
 use super::trace::verify;
 use super::watch::Format;
-use crate::analysis::{self, Analysis};
+use crate::analysis::{self, Analysis, Reading};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
@@ -216,7 +216,14 @@ impl Args {
             How::Interleave,
         ];
         let options = self.search.options();
-        let mut analysis = analysis::of(trace, &methods, config, &options, trace.parent())?;
+        let mut analysis = analysis::of(
+            trace,
+            &methods,
+            config,
+            &options,
+            Reading::OfSuspects,
+            trace.parent(),
+        )?;
         analysis.findings.retain(|finding| {
             let mut sure = known.iter().filter(|known| known.rung == Rung::Confirmed);
             !sure.any(|known| known.id == finding.id)

@@ -110,9 +110,7 @@ impl Shown {
                 Some("the schedule was followed, and nothing was seen".to_owned())
             }
             Outcome::Unenforceable { why } => Some(why),
-            Outcome::Infeasible {
-                thread, step, why, ..
-            } => Some(format!("{why} (step {step} of {thread})")),
+            Outcome::Infeasible { why, .. } => Some(why),
         })
     }
 }

@@ -90,7 +90,8 @@ impl<'a> Copies<'a> {
             for old in ["plan", "plan.taken", &format!("plan{VERDICT}")] {
                 let _ = std::fs::remove_file(at(old));
             }
-            std::fs::write(at("plan"), plan.to_bytes()).map_err(refused)?;
+            let mut file = File::create(at("plan")).map_err(refused)?;
+            plan.write_to(&mut file).map_err(refused)?;
             variables.push((PLAN.into(), at("plan").into()));
         }
         Ok(variables)

@@ -87,7 +87,7 @@ impl Seen {
     fn read(path: &Path) -> Result<Self> {
         let mut steps = input::open(path)?;
         let mut events = Vec::new();
-        let mut digest = Digest::new();
+        let mut digest = Digest::of(&steps);
         while let Some(step) = steps
             .next_step()
             .map_err(|error| input::broken(path, &error))?
