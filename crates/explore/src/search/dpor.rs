@@ -285,9 +285,7 @@ impl Dpor {
         let path = &self.journal.path;
         for &Race { event, .. } in races {
             let threads = races::initials(path, arrival, event, thread);
-            self.nodes[event].want(&threads, |begins| {
-                races::row(path, arrival, event, thread, begins)
-            });
+            self.nodes[event].want(&threads, |begins| races::row(path, event, thread, begins));
         }
     }
 
