@@ -9,6 +9,7 @@
 
 use std::rc::Rc;
 
+use deadheat_trace::Op;
 use rustc_hash::FxHashSet;
 
 use super::{
@@ -285,9 +286,30 @@ impl Dpor {
         let path = &self.journal.path;
         for &Race { event, .. } in races {
             let threads = races::initials(path, arrival, event, thread);
-            self.nodes[event].want(&threads, |begins| {
-                races::row(path, arrival, event, thread, begins)
-            });
+            self.nodes[event].want(&threads, |begins| races::row(path, event, thread, begins));
+        }
+    }
+
+    /// What all threads were about to do where the rest of a run was cut off. One that waits for a lock would have had its race later.
+    fn look_at_waiting(&mut self, execution: &Execution, place: usize, findings: &mut Findings) {
+        let mut seen = Vec::new();
+        for transition in &execution.transitions[place..] {
+            // Who is created only behind that place is not there yet.
+            let created = transition.deeds.iter().filter(|deed| deed.op == Op::Fork);
+            seen.extend(created.filter_map(|deed| u32::try_from(deed.object).ok()));
+            if !seen.contains(&transition.thread) {
+                seen.push(transition.thread);
+                let (arrival, races) = self.journal.step(transition, findings);
+                self.reverse(transition.thread, &arrival, &races);
+            }
+        }
+        for pending in &execution.pending {
+            if let Some(deed) = pending.deed
+                && !seen.contains(&pending.thread)
+            {
+                let (arrival, races) = self.journal.look(pending.thread, &[deed], findings);
+                self.reverse(pending.thread, &arrival, &races);
+            }
         }
     }
 
@@ -373,6 +395,7 @@ impl Policy for Dpor {
                     // Who was made to go said nothing of the others.
                     self.unasked |= place < begin + self.row.len();
                     self.cut(&execution, place, sleep);
+                    self.look_at_waiting(&execution, place, findings);
                     return Learned::Seen;
                 }
                 let mut node = self.node(thread, sleep);

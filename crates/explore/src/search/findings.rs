@@ -34,13 +34,16 @@ pub struct Reached {
     pub other: Option<(u32, Deed)>,
 }
 
+/// What makes two ends the same: how, with which number, and where the threads stood.
+type EndKey = (u8, i32, Vec<(u32, u64)>);
+
 /// What was found so far.
 pub(super) struct Findings {
     goal: Goal,
     pub(super) races: Vec<DataRace>,
     known_races: FxHashSet<(u64, u64)>,
     pub(super) bad_ends: Vec<BadEnd>,
-    known_ends: FxHashSet<(u8, i32, Vec<(u32, u64)>)>,
+    known_ends: FxHashSet<EndKey>,
     pub(super) outcomes: FxHashMap<u64, Vec<Turn>>,
     pub(super) reached: Option<Reached>,
 }

@@ -112,13 +112,7 @@ pub(super) fn initials(path: &Path, arrival: &Arrival, event: usize, thread: u32
 }
 
 /// The row itself, beginning with this thread, which is one of those that it can begin with.
-pub(super) fn row(
-    path: &Path,
-    arrival: &Arrival,
-    event: usize,
-    thread: u32,
-    begins: u32,
-) -> Vec<Turn> {
+pub(super) fn row(path: &Path, event: usize, thread: u32, begins: u32) -> Vec<Turn> {
     let mut first = None;
     let mut rest = Vec::new();
     for place in event + 1..path.len() {
