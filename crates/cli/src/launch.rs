@@ -244,6 +244,12 @@ pub fn errors_twice() -> Option<(File, File)> {
     Some((errors()?, errors()?))
 }
 
+/// For a run whose output nobody wants.
+pub fn nowhere() -> Option<(File, File)> {
+    let nothing = || File::options().write(true).open("/dev/null").ok();
+    Some((nothing()?, nothing()?))
+}
+
 /// Whether the system allows programs to be started with the same addresses in every run.
 pub fn can_be_steady() -> bool {
     Steady::begin(true).is_some()

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::Run;
 use crate::error::{Error, Result};
 use crate::input::{self, Input};
+use crate::store::info::Ended;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -42,6 +43,9 @@ pub struct Witness {
     pub schedule: Vec<(u32, u64)>,
     /// How often another thread goes on.
     pub switches: usize,
+    /// Of a failure: how the program ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Ended>,
     /// Of a coarse witness: the events that follow each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronisation: Option<Vec<u64>>,
@@ -120,6 +124,7 @@ impl Witness {
             start,
             next: Vec::new(),
             switches: 0,
+            ends: None,
             schedule: Vec::new(),
             synchronisation: None,
         }

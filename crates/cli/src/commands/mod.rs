@@ -17,6 +17,8 @@ mod sources;
 mod trace;
 mod watch;
 
+pub use search::time;
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -284,6 +284,7 @@ fn summary(analysis: &Analysis, suppressed: usize) -> String {
         (of(Kind::Race, false), "possible race"),
         (of(Kind::Deadlock, true), "deadlock"),
         (of(Kind::Deadlock, false), "possible deadlock"),
+        (of(Kind::Failure, true), "failure"),
     ];
     let mut parts: Vec<String> = all
         .into_iter()

@@ -69,6 +69,20 @@ impl Case {
         })
     }
 
+    /// Whether a run has come to the finding. A failure may come before the runtime can say that the schedule is through.
+    pub fn stands(&self, run: &Enforced) -> bool {
+        match self.witness.ends {
+            None => run.is_reached(),
+            Some(ended) => {
+                let left = run
+                    .verdict
+                    .as_ref()
+                    .is_some_and(|verdict| !verdict.is_reached());
+                !left && !run.hung && !run.deadlocked && run.ended == ended
+            }
+        }
+    }
+
     /// Runs the program into the finding, and on as `after` says.
     pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
         let plan = self.plan.clone().then(after, first);
@@ -115,11 +129,13 @@ fn one(finding: &mut Finding, path: &Path) -> Result<()> {
 /// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
 pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
     let mut first = case.enforce(After::Go, 0, Output::Captured)?;
-    if !first.is_reached() {
+    if !case.stands(&first) {
         finding.not_enforced = Some(case.why(&first));
         return Ok(());
     }
-    if let Some(run) = shrink::shrink(&mut case)? {
+    if case.witness.ends.is_none()
+        && let Some(run) = shrink::shrink(&mut case)?
+    {
         first = run;
     }
     let kept = case.witness.write(path);

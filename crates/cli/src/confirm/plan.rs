@@ -26,6 +26,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             kind: match witness.kind {
                 Kind::Race => GoalKind::Race,
                 Kind::Deadlock => GoalKind::Deadlock,
+                Kind::Failure => GoalKind::None,
             },
             next: witness
                 .next

@@ -87,7 +87,7 @@ impl Shown {
             proven: Proven {
                 goal: match witness.kind {
                     Kind::Race => Goal::Race,
-                    Kind::Deadlock => Goal::Deadlock,
+                    Kind::Deadlock | Kind::Failure => Goal::Deadlock,
                 },
                 next: witness.next.iter().map(|at| EventIndex(at.index)).collect(),
                 bystanders: 0,

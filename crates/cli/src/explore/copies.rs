@@ -16,7 +16,6 @@ use deadheat_wire::plan::{PLAN, VERDICT};
 
 use super::board::{Shared, is_idle};
 use crate::again::Again;
-use crate::confirm::fine::read_verdict;
 use crate::error::{Error, Result};
 use crate::launch::{self, Started};
 use crate::recorder::{self, Place, Recorded};
@@ -150,9 +149,23 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    /// Whether a plan was followed to its end; why not.
-    pub fn verdict(&self) -> Result<Option<deadheat_explore::Verdict>> {
-        read_verdict(&self.folder.path().join(format!("plan{VERDICT}")))
+    /// What a thread is about to do where the search begins; `None` if the plan was not followed to there.
+    pub fn next_of(&mut self, thread: u32) -> Result<Option<Deed>> {
+        if self.is_copied {
+            let place = self.places.get(thread as usize);
+            let place = place.filter(|place| place.standing != standing::GONE);
+            return Ok(place.and_then(|place| deed(&place.next)));
+        }
+        let manner = Manner {
+            parked: Some(thread),
+            longest: 1,
+            ..Manner::default()
+        };
+        let execution = self.run(&[], &manner)?;
+        let has_begun = self.board.now() == state::RUN;
+        let pending = execution.pending.iter();
+        let mut own = pending.filter(|pending| pending.thread == thread);
+        Ok(own.find_map(|pending| pending.deed).filter(|_| has_begun))
     }
 
     fn ask(&mut self, turns: &[Turn], manner: &Manner, recorded: bool) {

@@ -5,13 +5,16 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use deadheat_explore::search::{Deed, Execution, Manner, Turn};
-use deadheat_report::{Contexts, Explain, Finding, Names, Rung};
+use deadheat_report::{Contexts, Explain, Finding, Kind, Names, Rung};
 use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
 
 use super::copies::Copies;
+use crate::analysis;
 use crate::confirm::{self, Case};
 use crate::error::Result;
+use crate::how::How;
 use crate::input;
+use crate::prediction::Model;
 use crate::recorder::Recorded;
 use crate::store::Store;
 use crate::witness::{self, Digest, Next, Trace, Witness};
@@ -25,6 +28,8 @@ pub struct Archive<'a> {
     pub store: &'a Store,
     /// What the user typed for the program.
     pub typed: Vec<OsString>,
+    /// How far prediction goes, for deadlocks.
+    pub options: deadheat_predict::Options,
 }
 
 impl Archive<'_> {
@@ -67,7 +72,7 @@ pub fn race(
     let Some(pair) = positions(&execution, all.len(), &seen) else {
         return Ok(None);
     };
-    let Some(mut finding) = explained(trace, pair)? else {
+    let Some(mut finding) = race_of(trace, pair)? else {
         return Ok(None);
     };
     let witness = seen.witness(&finding, pair);
@@ -76,15 +81,24 @@ pub fn race(
     Ok(Some(finding))
 }
 
+/// The race of these two events of a trace, explained.
+pub fn race_of(trace: &Path, pair: [usize; 2]) -> Result<Option<Finding>> {
+    explained(trace, pair, |explain, pair| {
+        explain.race(pair, Rung::Witness, METHOD)
+    })
+}
+
 /// The events of a recorded run.
-struct Seen {
-    events: Vec<Event>,
+pub struct Seen {
+    /// All of them.
+    pub events: Vec<Event>,
     tables: Tables,
     trace: Trace,
 }
 
 impl Seen {
-    fn read(path: &Path) -> Result<Self> {
+    /// Reads them.
+    pub fn read(path: &Path) -> Result<Self> {
         let mut steps = input::open(path)?;
         let mut events = Vec::new();
         let mut digest = Digest::of(&steps);
@@ -125,13 +139,23 @@ impl Seen {
             count => vec![(thread(second).0, count)],
         };
         let mut witness = Witness::new(finding, self.trace.clone(), first as u64).with(schedule);
-        witness.next = [first, second]
-            .map(|index| Next {
-                index: index as u64,
-                thread: thread(index).0,
-            })
-            .to_vec();
+        witness.next = self.next_of(&[first, second]);
         witness
+    }
+
+    /// These events as what is next in the end.
+    pub fn next_of(&self, indexes: &[usize]) -> Vec<Next> {
+        let next = |index: &usize| Next {
+            index: *index as u64,
+            thread: self.events[*index].thread().0,
+        };
+        indexes.iter().map(next).collect()
+    }
+
+    /// A witness of nothing yet: everything before `start` as it was, then this.
+    pub fn open_witness(&self, start: usize, schedule: Vec<(u32, u64)>) -> Witness {
+        let nothing = Finding::new(Kind::Race, Rung::Warning, METHOD, Vec::new());
+        Witness::new(&nothing, self.trace.clone(), start as u64).with(schedule)
     }
 }
 
@@ -174,7 +198,11 @@ fn is_like(one: Op, other: Op) -> bool {
 }
 
 /// What the two events are, in words.
-fn explained(path: &Path, pair: [usize; 2]) -> Result<Option<Finding>> {
+fn explained(
+    path: &Path,
+    pair: [usize; 2],
+    explain: impl FnOnce(&Explain, [EventIndex; 2]) -> Option<Finding>,
+) -> Result<Option<Finding>> {
     let pair = pair.map(|index| EventIndex(index as u64));
     let mut contexts = Contexts::of(pair);
     let mut steps = input::open(path)?;
@@ -187,10 +215,62 @@ fn explained(path: &Path, pair: [usize; 2]) -> Result<Option<Finding>> {
         index += 1;
     }
     let names = Names::of(steps.tables());
-    let explain = Explain {
+    let with = Explain {
         names: &names,
         tables: steps.tables(),
         contexts: &contexts,
     };
-    Ok(explain.race(pair, Rung::Witness, METHOD))
+    Ok(explain(&with, pair))
+}
+
+/// The run of these turns ends as it should not: it is recorded, and the finding is that it does so again.
+pub fn failure(
+    copies: &mut Copies,
+    archive: &Archive,
+    turns: &[Turn],
+    manner: &Manner,
+) -> Result<Option<Finding>> {
+    let (_, recorded) = archive.record(copies, turns, manner)?;
+    let trace = &recorded.traces[0];
+    if recorded.deadlocked {
+        return deadlock(trace, &archive.options);
+    }
+    let seen = Seen::read(trace)?;
+    let own = |event: &&Event| !matches!(event.op(), Op::Enter | Op::Leave | Op::End);
+    let Some(back) = seen.events.iter().rev().position(|event| own(&event)) else {
+        return Ok(None);
+    };
+    let last = seen.events.len() - 1 - back;
+    let explained = explained(trace, [last, last], |explain, [last, _]| {
+        explain.failure(last, Rung::Witness, METHOD)
+    })?;
+    let Some(mut finding) = explained else {
+        return Ok(None);
+    };
+    let all = seen.events.len() as u64;
+    let mut witness = Witness::new(&finding, seen.trace.clone(), all);
+    witness.ends = Some(recorded.ended);
+    let path = trace.with_file_name(witness::file_name(&finding.id));
+    confirm::settle(&mut finding, Case::new(witness)?, &path)?;
+    Ok(Some(finding))
+}
+
+/// The deadlock that a recording ends in.
+fn deadlock(trace: &Path, options: &deadheat_predict::Options) -> Result<Option<Finding>> {
+    let config = crate::config::Config::default();
+    let methods = [How::Predict(Model::Maximal)];
+    let whole = analysis::Reading::Whole;
+    let mut analysis = analysis::of(trace, &methods, &config, options, whole, trace.parent())?;
+    let is_deadlock =
+        |finding: &Finding| finding.kind == Kind::Deadlock && finding.rung > Rung::Warning;
+    analysis.findings.retain(is_deadlock);
+    confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+    let mut finding = analysis
+        .findings
+        .into_iter()
+        .max_by_key(|finding| finding.rung);
+    if let Some(finding) = &mut finding {
+        finding.method = METHOD.to_owned();
+    }
+    Ok(finding)
 }

@@ -34,8 +34,7 @@ impl Scheduler {
                     Some(index) if self.replay.arrives_early(index) => {}
                     Some(index) => return self.obtain(index, me, can_wait),
                     None if self.replay.goal_kind() == GoalKind::None as u32 => {
-                        self.replay.phase = Phase::Free;
-                        self.begin_search();
+                        self.followed();
                     }
                     None => self.replay.phase = Phase::Gathering,
                 },
@@ -178,6 +177,15 @@ impl Scheduler {
             }
         }
         None
+    }
+
+    /// All events have happened, and there is no goal.
+    fn followed(&mut self) {
+        if let Some(plan) = &self.replay.plan {
+            verdict::write(plan, &self.replay, &Verdict::Reached);
+        }
+        self.replay.phase = Phase::Free;
+        self.begin_search();
     }
 
     /// The goals are reached.
