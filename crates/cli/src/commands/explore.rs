@@ -9,7 +9,7 @@ use deadheat_trace::Steps;
 use serde::Serialize;
 
 use super::predict;
-use super::schedule::Schedule;
+use super::schedule::{Policy, Schedule};
 use super::search::Search;
 use super::sources::Building;
 use super::watch::Format;
@@ -143,7 +143,7 @@ impl Args {
             program,
             command,
             typed: self.command.clone(),
-            options: self.schedule.options(true),
+            options: self.one_by_one().options(true),
             steady: true,
             place: Place::Store(recording),
             again: None,
@@ -174,6 +174,14 @@ impl Args {
             (0, false) => Exit::Inconclusive,
             _ => Exit::Findings,
         })
+    }
+
+    /// Threads run one after the other, unless the user wants something else.
+    fn one_by_one(&self) -> Schedule {
+        Schedule {
+            policy: self.schedule.policy.or(Some(Policy::RunToBlock)),
+            ..self.schedule.clone()
+        }
     }
 
     fn is_json(&self) -> bool {

@@ -121,6 +121,17 @@ impl Seen {
         })
     }
 
+    /// The last thing that the program's own code did.
+    fn last_own(&self) -> Option<usize> {
+        let program = self.tables.modules.first().map(|module| module.start);
+        let is_own = |event: &Event| {
+            let module = self.tables.module_of(event.pc());
+            !matches!(event.op(), Op::Enter | Op::Leave | Op::Begin | Op::End)
+                && module.map(|(module, _)| module.start) == program
+        };
+        self.events.iter().rposition(is_own)
+    }
+
     /// A place in the recorded run's memory.
     fn place(&self, pc: Pc) -> Option<u64> {
         let (module, address) = self.tables.module_of(pc)?;
@@ -177,7 +188,12 @@ fn positions(execution: &Execution, turns: usize, seen: &Seen) -> Option<[usize;
                 && seen.place(event.pc()) == Some(deed.pc)
         });
         let mut found = None;
-        let sizes: Vec<u64> = later.map(|other| other.size.into()).collect();
+        // What is no access (a block that is given back) is one event, whatever its size.
+        let size = |other: &Deed| match other.op.is_access() {
+            true => u64::from(other.size),
+            false => 1,
+        };
+        let sizes: Vec<u64> = later.map(size).collect();
         for size in sizes.iter().rev() {
             let mut bytes = 0;
             while bytes < (*size).max(1) {
@@ -236,11 +252,9 @@ pub fn failure(
         return deadlock(trace, &archive.options);
     }
     let seen = Seen::read(trace)?;
-    let own = |event: &&Event| !matches!(event.op(), Op::Enter | Op::Leave | Op::End);
-    let Some(back) = seen.events.iter().rev().position(|event| own(&event)) else {
+    let Some(last) = seen.last_own() else {
         return Ok(None);
     };
-    let last = seen.events.len() - 1 - back;
     let explained = explained(trace, [last, last], |explain, [last, _]| {
         explain.failure(last, Rung::Witness, METHOD)
     })?;

@@ -31,7 +31,7 @@ pub struct Explored {
     pub unsettled: Vec<String>,
 }
 
-/// Searches. `usual`: how the program ends by itself.
+/// Searches. `usual`: how the program ends if its threads run one after the other; an exit code that it has then is no failure.
 pub fn explore(
     again: &Again,
     names: &Names,
@@ -87,7 +87,6 @@ pub fn explore(
         progress.advance();
         let what = match end.ending {
             Ending::Exited(code) if usual == Some(Ended::Exit(code)) => continue,
-            Ending::Killed(signal) if usual == Some(Ended::Signal(signal)) => continue,
             Ending::Exited(code) => format!("exit code {code}"),
             Ending::Killed(signal) => format!("signal {signal}"),
             Ending::Deadlock => "deadlock".to_owned(),

@@ -310,6 +310,8 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
         Op::Post => (Some(semaphore_value(sync.object).saturating_sub(1)), false),
         Op::Take => (Some(semaphore_value(sync.object) + 1), tried),
         Op::Acquire | Op::ReadAcquire | Op::Wake => (None, tried),
+        // How many were there before.
+        Op::BarrierEnter => (Some(turn_holder().waiting_for(sync.object) as u64), false),
         _ => (sync.operand, false),
     };
     if sync.op.is_atomic() {

@@ -44,6 +44,16 @@ impl Explorer {
         }
         head.snapshots = 2;
         turn::pause(true);
+        // Copies that crash leave nothing behind.
+        let none = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        let core = libc::RLIMIT_CORE as usize;
+        sys::call(
+            libc::SYS_setrlimit,
+            [core, &raw const none as usize, 0, 0, 0, 0],
+        );
         let outputs = OUTPUT.map(open_output);
         outside::prepare(board);
         head.contained = u32::from(outside::is_watched());

@@ -222,7 +222,11 @@ impl Scheduler {
     /// Nobody can go on.
     fn stuck(&mut self) -> ! {
         self.tell_places();
-        self.explorer.end(ending::DEADLOCK)
+        if self.explorer.is_silent() {
+            self.explorer.end(ending::DEADLOCK);
+        }
+        self.explorer.told(ending::DEADLOCK);
+        self.deadlock()
     }
 
     /// The process ends by itself.
