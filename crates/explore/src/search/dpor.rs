@@ -1,33 +1,26 @@
 //! Dynamic partial-order reduction: of all orders that nobody can tell apart, one is run.
 //!
-//! Follows the *source sets* of Abdulla, Aronis, Jonsson and Sagonas (POPL 2014), with sleep sets (Godefroid 1996). Each place of the run as it stands is a
-//! [`Node`]: which threads are to be given the turn there, which have been, and which need not be because what they would do was seen
-//! already in another order. Deviations: the program runs on by itself, so a run is judged when it is over, and threads that sleep are only asked
-//! to go last ([`super::Manner::last`]); a thread that cannot go on where a race wants it to is answered with all other
-//! threads (Flanagan and Godefroid, POPL 2005); whoever was about to do something when the program ended races with its end, and
-//! not the other way round, since ending earlier shows nothing that ending later does not show.
-
-use std::rc::Rc;
+//! Follows *Optimal Dynamic Partial Order Reduction* by Abdulla, Aronis, Jonsson and Sagonas (POPL 2014), with wakeup trees ([`super::tree`]) and
+//! sleep sets (Godefroid 1996). Each place of the run as it stands is a [`Node`]: which turns are to be given there, which have been, and
+//! which need not be because what they would do was seen already in another order. Deviations: the program runs on by itself, so
+//! threads that sleep can only be asked to go last ([`super::Manner::last`]), and where one of them goes on though another could that does
+//! not sleep, the run is cut off there and made again; a thread that cannot go on where it should is answered with all other threads (Flanagan and Godefroid,
+//! POPL 2005); whoever was about to do something when the program ended races with its end, and not the other way
+//! round, since ending earlier shows nothing that ending later does not show.
 
 use deadheat_trace::Op;
 use rustc_hash::FxHashSet;
 
 use super::{
     bounds::interrupts,
-    dependence::dependent,
     execution::{Deed, Ending, Execution, Transition, Turn},
     findings::Findings,
     journal::{Beginning, Journal, could_go_on, ended_all, left_behind},
-    path::Arrival,
+    path::{self, Arrival},
     policy::{Learned, Policy, Trial},
-    races::{self, Race},
+    races::Race,
+    tree::{Branch, Row, Would},
 };
-
-/// A thread, and what it would do.
-type Sleeper = (u32, Rc<[Deed]>);
-
-/// The turns that show a race the other way round. The first of them is needed, the others make it sure that it is soon seen.
-type Row = Vec<Turn>;
 
 /// The thread that has the turn.
 #[derive(Clone, Copy)]
@@ -42,49 +35,45 @@ struct Current {
 
 /// A place of the run as it stands.
 struct Node {
-    /// Who was given the turn first, by the program's own rule.
-    default: u32,
+    /// Who was given the turn by the program's own rule, if it was left to choose.
+    default: Option<u32>,
     current: Option<Current>,
-    /// All threads that were ever to be given the turn.
-    wanted: Vec<u32>,
-    /// Those of them that are still to be given it.
-    todo: Vec<Row>,
-    /// Threads of whom one is to be given the turn, if one can take it.
-    owed: Vec<u32>,
-    sleep: Vec<Sleeper>,
-    done: Vec<Sleeper>,
-    /// All threads were wanted already because one could not go on.
+    /// What is still to be run from here.
+    tree: Vec<Branch>,
+    /// Threads of whom one is to be given the turn, if one can take it; and if none can, what is known of those that wait.
+    owed: Option<(Vec<u32>, Vec<Later>)>,
+    /// Who need not go on here.
+    sleep: Vec<Would>,
+    /// Who has been given the turn, and need not be again.
+    done: Vec<Would>,
+    /// All threads are to be given the turn because one could not take it.
     desperate: bool,
-    /// How many preemptions there are before it.
+    /// How many preemptions there are before it, and whether the present turn is one.
     preemptions: u32,
+    preempts: bool,
 }
 
 impl Node {
     fn sleeps(&self, thread: u32) -> bool {
-        self.sleep.iter().any(|(sleeper, _)| *sleeper == thread)
-    }
-
-    /// One of these threads is to be given the turn, unless one of them was already, or need not be.
-    fn want(&mut self, threads: &[u32], row: impl FnOnce(u32) -> Row) {
-        let covered = |thread: &u32| self.wanted.contains(thread) || self.sleeps(*thread);
-        if let Some(&first) = threads.first()
-            && !threads.iter().any(covered)
-        {
-            self.wanted.push(first);
-            self.todo.push(row(first));
-        }
+        self.sleep.iter().any(|would| would.thread == thread)
     }
 }
 
-/// A row of one thread that is given the turn once.
-fn alone(thread: u32) -> Row {
-    vec![Turn { thread, variant: 0 }]
+/// A transition of the run, or one that was to come when it was over, that races with earlier ones.
+struct Later {
+    thread: u32,
+    /// Where it stands, or what it was to be.
+    deeds: Result<usize, Vec<Deed>>,
+    arrival: Arrival,
+    races: Vec<Race>,
 }
 
 /// The search.
 pub(super) struct Dpor {
     journal: Journal,
     nodes: Vec<Node>,
+    /// All races of the run as it stands, in its order.
+    laters: Vec<Later>,
     started: bool,
     bound: Option<u32>,
     put_off: u64,
@@ -92,8 +81,10 @@ pub(super) struct Dpor {
     last: u64,
     /// Not all who sleep could be asked.
     unasked: bool,
-    /// The turns that are new in this run.
-    row: Row,
+    /// What is new in this run.
+    branch: Option<Branch>,
+    /// Where a thread in the middle of a row could not go on.
+    stuck: Option<usize>,
     threads: FxHashSet<u32>,
 }
 
@@ -104,44 +95,70 @@ impl Dpor {
         Dpor {
             journal,
             nodes: Vec::new(),
+            laters: Vec::new(),
             started: false,
             bound,
             put_off: 0,
             last: 0,
             unasked: false,
-            row: Row::new(),
+            branch: None,
+            stuck: None,
             threads: FxHashSet::default(),
         }
     }
 
-    /// The next turn at the last node.
-    fn choose(&mut self) -> Option<Row> {
+    fn thread_at(&self, place: usize) -> u32 {
+        self.journal.path.event(place).transition.thread
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.journal.truncate(len);
+        while let Some(later) = self.laters.last()
+            && later.deeds.as_ref().map_or(true, |&place| place >= len)
+        {
+            self.laters.pop();
+        }
+    }
+
+    /// What to run next from the last node.
+    fn choose(&mut self) -> Option<Branch> {
         let place = self.nodes.len() - 1;
-        let before = place
-            .checked_sub(1)
-            .map(|place| self.journal.path.event(place).transition.thread);
+        let before = place.checked_sub(1).map(|place| self.thread_at(place));
         let node = &mut self.nodes[place];
         if let Some(current) = &mut node.current {
             if let Some(left) = current.left.filter(|left| *left > 0) {
                 current.left = Some(left - 1);
                 current.turn.variant = (current.turn.variant + 1) % current.variants;
-                return Some(vec![current.turn]);
+                let turn = current.turn;
+                return Some(Branch {
+                    turn,
+                    ..Branch::alone(turn.thread)
+                });
             }
             if !current.ends {
                 let deeds = &self.journal.path.event(place).transition.deeds;
-                node.done.push((current.turn.thread, deeds[..].into()));
+                node.done.push(Would {
+                    thread: current.turn.thread,
+                    deeds: Some(deeds[..].into()),
+                });
             }
             node.current = None;
         }
-        while let Some(mut row) = node.todo.pop().or_else(|| node.owed.pop().map(alone)) {
-            let Some(&turn) = row.first() else {
-                continue;
+        loop {
+            let branch = if node.tree.is_empty() {
+                Branch::alone(node.owed.as_mut()?.0.pop()?)
+            } else {
+                node.tree.remove(0)
             };
-            let thread = turn.thread;
-            if node.sleeps(thread) {
+            let thread = branch.turn.thread;
+            if node.sleeps(thread) || node.done.iter().any(|done| done.thread == thread) {
                 continue;
             }
-            let cost = u32::from(interrupts(before, node.default, thread));
+            node.preempts = match node.default {
+                Some(default) => interrupts(before, default, thread),
+                None => before.is_some_and(|before| before != thread),
+            };
+            let cost = u32::from(node.preempts) + preemptions_within(&branch);
             if self
                 .bound
                 .is_some_and(|bound| node.preemptions + cost > bound)
@@ -150,189 +167,210 @@ impl Dpor {
                 continue;
             }
             node.current = Some(Current {
-                turn,
+                turn: branch.turn,
                 variants: 1,
                 left: None,
                 ends: false,
             });
-            if self.bound.is_some() {
-                row.truncate(1);
-            }
-            return Some(row);
-        }
-        None
-    }
-
-    /// Asks those to go last who will probably sleep behind these turns.
-    fn ask(&mut self, place: usize, row: &[Turn]) {
-        let path = &self.journal.path;
-        let node = &self.nodes[place];
-        let mut sleep: Vec<&Sleeper> = node.sleep.iter().chain(&node.done).collect();
-        // Whoever is in the row will probably do there what it did behind this place before.
-        for (number, turn) in row.iter().enumerate() {
-            let own = |other: &&Turn| other.thread == turn.thread;
-            let earlier = row[..number].iter().filter(own).count();
-            let expected = (place..path.len())
-                .map(|place| &path.event(place).transition)
-                .filter(|transition| transition.thread == turn.thread)
-                .nth(earlier);
-            if let Some(Transition { deeds, .. }) = expected {
-                sleep.retain(|(thread, would)| {
-                    *thread != turn.thread && !dependent((turn.thread, deeds), (*thread, would))
-                });
-            }
-        }
-        self.last = 0;
-        self.unasked = false;
-        for (thread, _) in sleep {
-            if *thread < u64::BITS {
-                self.last |= 1 << thread;
-            } else {
-                self.unasked = true;
-            }
+            return Some(branch);
         }
     }
 
-    /// Who sleeps behind the last transition.
-    fn sleepers(&self) -> Vec<Sleeper> {
-        let Some(place) = self.journal.path.len().checked_sub(1) else {
-            return Vec::new();
-        };
-        let transition = &self.journal.path.event(place).transition;
+    /// Asks those to go last who will sleep behind this row, as far as that is known.
+    fn ask(&mut self, place: usize, row: &[&Branch]) -> u64 {
         let node = &self.nodes[place];
-        node.sleep
+        let mut sleep: Vec<&Would> = node.sleep.iter().chain(&node.done).collect();
+        for branch in row {
+            sleep.retain(|would| match &branch.would.deeds {
+                Some(deeds) => would.is_apart(branch.turn.thread, deeds),
+                None => would.thread != branch.turn.thread,
+            });
+        }
+        self.unasked = sleep.iter().any(|would| would.thread >= u64::BITS);
+        sleep
             .iter()
-            .chain(&node.done)
-            .filter(|(thread, deeds)| {
-                *thread != transition.thread
-                    && !dependent((transition.thread, &transition.deeds), (*thread, deeds))
-            })
-            .cloned()
-            .collect()
+            .filter(|would| would.thread < u64::BITS)
+            .fold(0, |last, would| last | 1 << would.thread)
     }
 
-    /// A node behind the last transition, where this thread went on by itself.
-    fn node(&self, default: u32, sleep: Vec<Sleeper>) -> Node {
-        let path = &self.journal.path;
-        let preemptions = path.len().checked_sub(1).map_or(0, |place| {
-            let before = place
-                .checked_sub(1)
-                .map(|place| path.event(place).transition.thread);
+    /// A node behind the last transition.
+    fn node(&self, default: Option<u32>) -> Node {
+        let mut sleep = Vec::new();
+        let mut preemptions = 0;
+        if let Some(place) = self.journal.path.len().checked_sub(1) {
+            let transition = &self.journal.path.event(place).transition;
             let parent = &self.nodes[place];
-            let thread = path.event(place).transition.thread;
-            parent.preemptions + u32::from(interrupts(before, parent.default, thread))
-        });
+            let all = parent.sleep.iter().chain(&parent.done);
+            sleep.extend(
+                all.filter(|would| would.is_apart(transition.thread, &transition.deeds))
+                    .cloned(),
+            );
+            preemptions = parent.preemptions + u32::from(parent.preempts);
+        }
         Node {
             default,
             current: None,
-            wanted: Vec::new(),
-            todo: Vec::new(),
-            owed: Vec::new(),
+            tree: Vec::new(),
+            owed: None,
             sleep,
             done: Vec::new(),
             desperate: false,
             preemptions,
+            preempts: false,
         }
     }
 
     /// The rest of the run was seen before. Some thread that does not sleep may have had no turn because it was asked to go last.
-    fn cut(&mut self, execution: &Execution, place: usize, sleep: Vec<Sleeper>) {
-        let mut node = self.node(execution.transitions[place].thread, sleep);
+    fn cut(
+        &mut self,
+        execution: &Execution,
+        place: usize,
+        mut node: Node,
+        findings: &mut Findings,
+    ) {
         let rest = execution.transitions[place..]
             .iter()
             .map(|transition| transition.thread);
         let pending = execution.pending.iter().map(|pending| pending.thread);
+        let mut owed = Vec::new();
         for thread in rest.chain(pending) {
             let asked = thread < u64::BITS && self.last & (1 << thread) != 0;
-            if (asked || self.unasked) && !node.sleeps(thread) && !node.owed.contains(&thread) {
-                node.owed.push(thread);
+            if (asked || self.unasked) && !node.sleeps(thread) && !owed.contains(&thread) {
+                owed.push(thread);
             }
         }
-        self.nodes.push(node);
-    }
-
-    /// The thread that was given the turn at the last node could go on, and then another in the row could not.
-    fn shorten(&mut self, len: usize) {
-        let mut row = std::mem::take(&mut self.row);
-        row.truncate(len);
-        if let Some(node) = self.nodes.last_mut() {
-            node.current = None;
-            node.todo.push(row);
-        }
-    }
-
-    /// The thread that was given the turn at the last node could not go on.
-    fn refused(&mut self) {
-        let threads: Vec<u32> = self.threads.iter().copied().collect();
-        let Some(node) = self.nodes.last_mut() else {
-            return;
-        };
-        let refused = node.current.take();
-        if node.owed.is_empty() && !node.desperate && !node.wanted.is_empty() {
-            node.desperate = true;
-            for thread in threads {
-                if Some(thread) != refused.map(|refused| refused.turn.thread)
-                    && !node.wanted.contains(&thread)
-                {
-                    node.wanted.push(thread);
-                    node.todo.push(alone(thread));
-                }
-            }
-        }
-    }
-
-    /// Each of these races of a thread's next transition is to be seen the other way round.
-    fn reverse(&mut self, thread: u32, arrival: &Arrival, races: &[Race]) {
-        let path = &self.journal.path;
-        for &Race { event, .. } in races {
-            let threads = races::initials(path, arrival, event, thread);
-            self.nodes[event].want(&threads, |begins| races::row(path, event, thread, begins));
+        let waiting = self.waiting(execution, place, findings);
+        if owed.is_empty() {
+            self.nodes.push(node);
+            self.reverse_all(&waiting);
+        } else {
+            node.owed = Some((owed, waiting));
+            self.nodes.push(node);
         }
     }
 
     /// What all threads were about to do where the rest of a run was cut off. One that waits for a lock would have had its race later.
-    fn look_at_waiting(&mut self, execution: &Execution, place: usize, findings: &mut Findings) {
+    fn waiting(
+        &mut self,
+        execution: &Execution,
+        place: usize,
+        findings: &mut Findings,
+    ) -> Vec<Later> {
         let mut seen = Vec::new();
+        let mut next: Vec<(u32, Vec<Deed>)> = Vec::new();
         for transition in &execution.transitions[place..] {
             // Who is created only behind that place is not there yet.
             let created = transition.deeds.iter().filter(|deed| deed.op == Op::Fork);
             seen.extend(created.filter_map(|deed| u32::try_from(deed.object).ok()));
             if !seen.contains(&transition.thread) {
                 seen.push(transition.thread);
-                let (arrival, races) = self.journal.step(transition, findings);
-                self.reverse(transition.thread, &arrival, &races);
+                next.push((transition.thread, transition.deeds.clone()));
             }
         }
         for pending in &execution.pending {
             if let Some(deed) = pending.deed
                 && !seen.contains(&pending.thread)
             {
-                let (arrival, races) = self.journal.look(pending.thread, &[deed], findings);
-                self.reverse(pending.thread, &arrival, &races);
+                next.push((pending.thread, vec![deed]));
+            }
+        }
+        next.into_iter()
+            .map(|(thread, deeds)| self.look(thread, deeds, findings))
+            .collect()
+    }
+
+    fn look(&mut self, thread: u32, deeds: Vec<Deed>, findings: &mut Findings) -> Later {
+        let (arrival, races) = self.journal.look(thread, &deeds, findings);
+        Later {
+            thread,
+            deeds: Err(deeds),
+            arrival,
+            races,
+        }
+    }
+
+    /// The thread that was given the turn at the last node could not go on.
+    fn refused(&mut self) {
+        let Some(node) = self.nodes.last_mut() else {
+            return;
+        };
+        let refused = node.current.take().map(|current| current.turn.thread);
+        match &mut node.owed {
+            Some((owed, waiting)) => {
+                if owed.is_empty() {
+                    let waiting = std::mem::take(waiting);
+                    self.reverse_all(&waiting);
+                }
+            }
+            None => {
+                if !std::mem::replace(&mut node.desperate, true) {
+                    let others = self
+                        .threads
+                        .iter()
+                        .filter(|thread| Some(**thread) != refused);
+                    node.tree
+                        .extend(others.map(|thread| Branch::alone(*thread)));
+                }
             }
         }
     }
 
-    /// What the threads that have not ended were about to do.
-    fn look_at_pending(&mut self, execution: &Execution, findings: &mut Findings) {
+    /// All races are to be seen the other way round, unless they were.
+    fn reverse_all(&mut self, more: &[Later]) {
+        let path = &self.journal.path;
+        for later in self.laters.iter().chain(more) {
+            let deeds = match &later.deeds {
+                Ok(place) => &path.event(*place).transition.deeds,
+                Err(deeds) => deeds,
+            };
+            for &Race { event, .. } in &later.races {
+                let mut row = Row::new(path, event, later.thread, deeds, &later.arrival);
+                let node = &mut self.nodes[event];
+                if !row.is_led_by(node.sleep.iter().chain(&node.done)) {
+                    row.put_into(&mut node.tree);
+                }
+            }
+        }
+    }
+
+    /// The run is over, and what the threads that have not ended were about to do counts as well.
+    fn finish(&mut self, execution: &Execution, findings: &mut Findings) {
         let Some(last) = self.journal.path.len().checked_sub(1) else {
             return;
         };
         let ends = ended_all(&execution.ending);
-        let culprit = self.journal.path.event(last).transition.thread;
+        let culprit = self.thread_at(last);
+        let mut pendings = Vec::new();
         for pending in left_behind(execution, Some(culprit)) {
             if let Some(deed) = pending.deed {
-                let (arrival, races) = self.journal.look(pending.thread, &[deed], findings);
-                self.reverse(pending.thread, &arrival, &races);
+                pendings.push(self.look(pending.thread, vec![deed], findings));
             }
-            if ends && could_go_on(pending) {
-                self.nodes[last].want(&[pending.thread], alone);
+            let node = &mut self.nodes[last];
+            let there = |branch: &Branch| branch.turn.thread == pending.thread;
+            if ends
+                && could_go_on(pending)
+                && !node.sleeps(pending.thread)
+                && !node.tree.iter().any(there)
+            {
+                node.tree.push(Branch::alone(pending.thread));
             }
         }
         if ends && let Some(current) = &mut self.nodes[last].current {
             current.ends = true;
         }
+        self.reverse_all(&pendings);
     }
+}
+
+/// How many of the turns behind the first are taken from a thread that goes on later: about as many as are preemptions.
+fn preemptions_within(branch: &Branch) -> u32 {
+    let row = branch.first_row();
+    let interrupted = |number: &usize| {
+        let before = row[*number - 1].turn.thread;
+        row[*number].turn.thread != before
+            && row[*number..].iter().any(|one| one.turn.thread == before)
+    };
+    (1..row.len()).filter(interrupted).count() as u32
 }
 
 impl Policy for Dpor {
@@ -343,12 +381,13 @@ impl Policy for Dpor {
         }
         while !self.nodes.is_empty() {
             let place = self.nodes.len() - 1;
-            if let Some(row) = self.choose() {
-                self.ask(place, &row);
-                self.journal.truncate(place);
+            if let Some(branch) = self.choose() {
+                self.truncate(place);
                 let mut turns = self.journal.path.turns(place);
-                turns.extend(&row);
-                self.row = row;
+                let row = branch.first_row();
+                turns.extend(row.iter().map(|branch| branch.turn));
+                self.last = self.ask(place, &row);
+                self.branch = Some(branch);
                 let last = self.last;
                 return Some(Trial { turns, last });
             }
@@ -359,22 +398,32 @@ impl Policy for Dpor {
 
     fn learn(&mut self, mut execution: Execution, findings: &mut Findings) -> Learned {
         let begin = self.journal.path.len();
+        let mut branch = self.branch.take();
         if let Ending::Refused(at) = execution.ending {
-            if at > begin && at < begin + self.row.len() {
-                self.shorten(at - begin);
+            let in_row = branch
+                .as_ref()
+                .is_some_and(|branch| at < begin + branch.first_row().len());
+            if at > begin && in_row {
+                // The beginning of the row is run again, and what comes behind it is open.
+                self.stuck = Some(at);
+                if let (Some(node), Some(mut branch)) = (self.nodes.last_mut(), branch) {
+                    branch.cut_off(at - begin);
+                    node.current = None;
+                    node.tree.insert(0, branch);
+                }
                 return Learned::Refused;
             }
             self.refused();
-            return if at == begin && !self.nodes.is_empty() {
+            return if at == begin && in_row {
                 Learned::Refused
             } else {
                 Learned::Different
             };
         }
-        let asked = self.nodes.last().and_then(|node| node.current);
-        let came = execution.transitions.get(begin);
-        let strays = asked
-            .is_some_and(|asked| came.is_none_or(|came| super::path::turn(came) != asked.turn));
+        let strays = branch.as_ref().is_some_and(|branch| {
+            let came = execution.transitions.get(begin);
+            came.is_none_or(|came| path::turn(came) != branch.turn)
+        });
         if strays
             || matches!(
                 self.journal.begin(&execution.transitions),
@@ -390,16 +439,31 @@ impl Policy for Dpor {
             let thread = execution.transitions[place].thread;
             self.threads.insert(thread);
             if self.nodes.len() == place {
-                let sleep = self.sleepers();
-                if sleep.iter().any(|(sleeper, _)| *sleeper == thread) {
+                let mut tree = branch
+                    .take()
+                    .map_or_else(Vec::new, |branch| branch.children);
+                let guided = !tree.is_empty();
+                let mut node = self.node((!guided).then_some(thread));
+                if node.sleeps(thread) {
                     // Who was made to go said nothing of the others.
-                    self.unasked |= place < begin + self.row.len();
-                    self.cut(&execution, place, sleep);
-                    self.look_at_waiting(&execution, place, findings);
+                    self.unasked |= guided;
+                    self.cut(&execution, place, node, findings);
                     return Learned::Seen;
                 }
-                let mut node = self.node(thread, sleep);
-                node.wanted.push(thread);
+                if guided {
+                    let next = tree.remove(0);
+                    let before = place.checked_sub(1).map(|place| self.thread_at(place));
+                    node.preempts = before.is_some_and(|before| {
+                        before != thread
+                            && next.first_row().iter().any(|one| one.turn.thread == before)
+                    });
+                    branch = Some(next);
+                }
+                node.tree = tree;
+                if self.stuck == Some(place) {
+                    let others = self.threads.iter().filter(|other| **other != thread);
+                    node.tree.extend(others.map(|other| Branch::alone(*other)));
+                }
                 self.nodes.push(node);
             }
             let transition = std::mem::replace(
@@ -412,23 +476,27 @@ impl Policy for Dpor {
                 },
             );
             let node = &mut self.nodes[place];
-            // One that was owed is here, the others are not needed.
-            if node.owed.contains(&thread) || node.wanted.is_empty() {
-                node.wanted.push(thread);
-            }
-            node.owed.clear();
+            node.owed = None;
             let left = node.current.and_then(|current| current.left);
             node.current = Some(Current {
-                turn: super::path::turn(&transition),
+                turn: path::turn(&transition),
                 variants: transition.variants,
                 left: left.or(transition.variants.checked_sub(1)),
                 ends: false,
             });
             let (arrival, races) = self.journal.step(&transition, findings);
-            self.reverse(thread, &arrival, &races);
             self.journal.enter(transition, &arrival);
+            if !races.is_empty() {
+                self.laters.push(Later {
+                    thread,
+                    deeds: Ok(place),
+                    arrival,
+                    races,
+                });
+            }
         }
-        self.look_at_pending(&execution, findings);
+        self.stuck = None;
+        self.finish(&execution, findings);
         Learned::Run
     }
 
@@ -445,13 +513,16 @@ impl Policy for Dpor {
     }
 
     fn bytes(&self) -> usize {
-        let sleepers: usize = self
+        let nodes: usize = self
             .nodes
             .iter()
-            .map(|node| node.sleep.capacity() + node.done.capacity())
+            .map(|node| {
+                let asleep = node.sleep.capacity() + node.done.capacity();
+                size_of::<Node>()
+                    + asleep * (size_of::<Would>() + size_of::<Deed>())
+                    + node.tree.iter().map(Branch::bytes).sum::<usize>()
+            })
             .sum();
-        self.nodes.len() * size_of::<Node>()
-            + sleepers * (size_of::<Sleeper>() + size_of::<Deed>())
-            + self.journal.bytes()
+        nodes + self.journal.bytes()
     }
 }

@@ -22,6 +22,7 @@ mod races;
 mod states;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub use bounds::Bound;
 pub use budget::{Budget, Cut, Progress};

@@ -24,6 +24,19 @@ pub(super) struct Entry {
     held: u32,
 }
 
+impl Entry {
+    /// The thread had the lock before and has it still: nobody else can notice.
+    fn is_inner(&self) -> bool {
+        (takes_lock(self.deed.op) && self.held > 1) || (gives_lock(self.deed.op) && self.held > 0)
+    }
+}
+
+/// How often a thread holds a lock.
+fn held(entries: &[Entry], slot: usize) -> u32 {
+    let own = entries.iter().rev().find(|entry| entry.slot == slot);
+    own.map_or(0, |entry| entry.held)
+}
+
 /// All objects that threads have met at.
 #[derive(Default)]
 pub(super) struct Objects {
@@ -34,30 +47,19 @@ impl Objects {
     /// Enters an operation.
     pub(super) fn enter(&mut self, spot: Spot, slot: usize, deed: &Deed, variant: (u32, u32)) {
         let entries = self.entries.entry(deed.object).or_default();
-        let held = if takes_lock(deed.op) || gives_lock(deed.op) {
-            let before = entries
-                .iter()
-                .rev()
-                .find(|entry| entry.slot == slot)
-                .map_or(0, |entry| entry.held);
-            if takes_lock(deed.op) {
-                before + 1
-            } else {
-                before.saturating_sub(1)
-            }
-        } else {
-            entries
-                .iter()
-                .rev()
-                .find(|entry| entry.slot == slot)
-                .map_or(0, |entry| entry.held)
-        };
+        let before = held(entries, slot);
         entries.push(Entry {
             spot,
             slot,
             deed: *deed,
             variant,
-            held,
+            held: if takes_lock(deed.op) {
+                before + 1
+            } else if gives_lock(deed.op) {
+                before.saturating_sub(1)
+            } else {
+                before
+            },
         });
     }
 
@@ -96,15 +98,18 @@ impl Objects {
             }
             return;
         }
+        let has = held(entries, slot);
+        if (takes_lock(deed.op) && has > 0) || (gives_lock(deed.op) && has > 1) {
+            return;
+        }
         for entry in entries.iter().rev() {
+            if entry.is_inner() {
+                continue;
+            }
             let knows = entry.slot == slot || known.knows(entry.slot, entry.spot.event as usize);
             let mut relation = Relation::None;
             if entry.slot != slot {
                 relation = dependence::relation(&entry.deed, deed);
-                // Who already had the lock took nothing from anybody.
-                if relation == Relation::Contention && takes_lock(entry.deed.op) && entry.held > 1 {
-                    relation = Relation::Order;
-                }
                 if relation != Relation::None {
                     show(entry.spot, relation);
                 }

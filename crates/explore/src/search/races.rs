@@ -6,7 +6,6 @@
 //! are a race although a release stands between, unless the later thread knew of the earlier one from elsewhere.
 
 use super::{
-    clocks::Clock,
     dependence::{Relation, conflict},
     execution::{Deed, Turn},
     path::{Arrival, Path, turn},
@@ -73,73 +72,6 @@ pub(super) fn races(path: &Path, arrival: &Arrival) -> Vec<Race> {
         next += group;
     }
     races
-}
-
-/// With which threads a row can begin that ends with the new transition and leaves out the earlier one of the race, and all that happens
-/// after it. If the new transition's thread is among them, it is the first.
-pub(super) fn initials(path: &Path, arrival: &Arrival, event: usize, thread: u32) -> Vec<u32> {
-    let mut initials = Vec::new();
-    // For each thread where its part of the row begins.
-    let mut begins: Vec<(usize, usize)> = Vec::new();
-    let knows_any = |clock: &Clock, begins: &[(usize, usize)]| {
-        begins.iter().any(|&(slot, place)| clock.knows(slot, place))
-    };
-    for place in event + 1..path.len() {
-        if path.happens_before(event, place) {
-            continue;
-        }
-        let other = path.event(place);
-        if begins.iter().any(|&(slot, _)| slot == other.slot) {
-            continue;
-        }
-        if !knows_any(&other.clock, &begins) {
-            initials.push(other.transition.thread);
-        }
-        begins.push((other.slot, place));
-    }
-    if !begins.iter().any(|&(slot, _)| slot == arrival.slot) {
-        let mut known = arrival.base.clone();
-        for one in &arrival.predecessors {
-            if one.event > event && !path.happens_before(event, one.event) {
-                known.join(&path.event(one.event).clock);
-            }
-        }
-        if !knows_any(&known, &begins) {
-            initials.insert(0, thread);
-        }
-    }
-    initials
-}
-
-/// The row itself, beginning with this thread, which is one of those that it can begin with.
-pub(super) fn row(path: &Path, event: usize, thread: u32, begins: u32) -> Vec<Turn> {
-    let mut first = None;
-    let mut rest = Vec::new();
-    for place in event + 1..path.len() {
-        if path.happens_before(event, place) {
-            continue;
-        }
-        let turn = turn(&path.event(place).transition);
-        if first.is_none() && turn.thread == begins {
-            first = Some(turn);
-        } else {
-            rest.push(turn);
-        }
-    }
-    let last = Turn { thread, variant: 0 };
-    let mut row = Vec::with_capacity(rest.len() + 2);
-    match first {
-        Some(first) => {
-            row.push(first);
-            row.append(&mut rest);
-            row.push(last);
-        }
-        None => {
-            row.push(last);
-            row.append(&mut rest);
-        }
-    }
-    row
 }
 
 /// Shows the data races among the races of a transition that is next: the earlier access, the later one, and where the earlier one stands.

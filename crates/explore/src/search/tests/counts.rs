@@ -24,7 +24,7 @@ fn runs(model: &Model) -> (u64, u64) {
     (progress.executions - progress.redundant, progress.redundant)
 }
 
-fn model(threads: Vec<Vec<Do>>, variables: usize) -> Model {
+pub(super) fn model(threads: Vec<Vec<Do>>, variables: usize) -> Model {
     Model {
         threads,
         memory: vec![0; variables],
@@ -63,7 +63,7 @@ fn sections_of_one_lock_come_in_every_order() {
 }
 
 /// `lastzero` of the literature: one thread looks for the last zero, the others each copy their neighbour plus one. Variable 0 stays zero.
-fn lastzero(threads: u64) -> Model {
+pub(super) fn lastzero(threads: u64) -> Model {
     let mut looks = Vec::new();
     for at in (0..=threads).rev() {
         // Goes on only while what was read is not zero.
@@ -90,7 +90,7 @@ fn lastzero_needs_as_many_runs_as_there_are_classes() {
 }
 
 /// `indexer` of the literature: each thread puts four numbers into one hash table. Up to eleven threads do not meet.
-fn indexer(threads: u64) -> Model {
+pub(super) fn indexer(threads: u64) -> Model {
     let thread = |number: u64| {
         (1..=4)
             .flat_map(|message| {
@@ -108,7 +108,7 @@ fn indexer(threads: u64) -> Model {
 }
 
 #[test]
-fn indexer_needs_as_many_runs_as_there_are_classes() {
+pub(super) fn indexer_needs_as_many_runs_as_there_are_classes() {
     for (threads, classes) in [(11, 1), (12, 8), (13, 64), (14, 512), (15, 4096)] {
         assert_eq!(runs(&indexer(threads)), (classes, 0));
     }
