@@ -208,7 +208,6 @@ pub const fn is_noted(op: Op) -> bool {
             | Op::TakeRequest
             | Op::WakeRequest
             | Op::JoinRequest
-            | Op::Alloc
             | Op::Branch
             | Op::ExternalWrite
             | Op::Lost

@@ -193,7 +193,7 @@ impl Explorer {
                 task.spin.read(what, self.changes);
             }
             Op::Write => self.unsettled = Some((index, deed.addr, deed.size, shown)),
-            Op::Fence => {}
+            Op::Fence | Op::Alloc => {}
             // An exchange may leave the memory as it was.
             Op::AtomicRmw if tried => {
                 let what = deed.pc as u64 ^ (deed.addr as u64).rotate_left(17) ^ shown;
