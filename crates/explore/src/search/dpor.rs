@@ -165,18 +165,20 @@ impl Dpor {
         mut node: Node,
         findings: &mut Findings,
     ) {
-        let rest = execution.transitions[place..]
-            .iter()
-            .map(|transition| transition.thread);
-        let pending = execution.pending.iter().map(|pending| pending.thread);
+        let waiting = self.waiting(execution, place, findings);
         let mut owed = Vec::new();
-        for thread in rest.chain(pending) {
+        for later in &waiting {
+            let thread = later.thread;
             let asked = thread < u64::BITS && self.last & (1 << thread) != 0;
-            if (asked || self.unasked) && !node.sleeps(thread) && !owed.contains(&thread) {
+            // Nobody's time is up as long as somebody else can go on.
+            let timed = later
+                .deeds
+                .as_ref()
+                .is_err_and(|deeds| deeds.iter().any(|deed| deed.tried));
+            if (asked || timed || self.unasked) && !node.sleeps(thread) {
                 owed.push(thread);
             }
         }
-        let waiting = self.waiting(execution, place, findings);
         if owed.is_empty() {
             self.nodes.push(node);
             self.reverse_all(&waiting);
@@ -205,10 +207,8 @@ impl Dpor {
             }
         }
         for pending in &execution.pending {
-            if let Some(deed) = pending.deed
-                && !seen.contains(&pending.thread)
-            {
-                next.push((pending.thread, vec![deed]));
+            if !seen.contains(&pending.thread) {
+                next.push((pending.thread, pending.deed.into_iter().collect()));
             }
         }
         next.into_iter()

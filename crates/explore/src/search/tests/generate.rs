@@ -167,7 +167,8 @@ pub(super) fn model() -> impl Strategy<Value = Model> {
         .prop_map(|(mut threads, semaphore, split, forks)| {
             if forks {
                 let others = 1..threads.len() as u32;
-                let mut first: Vec<Do> = others.clone().map(Do::Fork).collect();
+                let mut first = vec![Do::Write(1, Value::Next)];
+                first.extend(others.clone().map(Do::Fork));
                 first.append(&mut threads[0]);
                 first.extend(others.map(Do::Join));
                 first.push(Do::Read(0));
