@@ -12,61 +12,15 @@ use deadheat_trace::Op;
 use rustc_hash::FxHashSet;
 
 use super::{
-    bounds::interrupts,
-    execution::{Deed, Ending, Execution, Transition, Turn},
+    execution::{Deed, Ending, Execution, Transition},
     findings::Findings,
     journal::{Beginning, Journal, could_go_on, ended_all, left_behind},
-    path::{self, Arrival},
+    node::{Later, Node},
+    path,
     policy::{Learned, Policy, Trial},
     races::Race,
     tree::{Branch, Row, Would},
 };
-
-/// The thread that has the turn.
-#[derive(Clone, Copy)]
-struct Current {
-    turn: Turn,
-    variants: u32,
-    /// How many of the variants are still to be tried, if it is known how many there are.
-    left: Option<u32>,
-    /// Its transition ended the program.
-    ends: bool,
-}
-
-/// A place of the run as it stands.
-struct Node {
-    /// Who was given the turn by the program's own rule, if it was left to choose.
-    default: Option<u32>,
-    current: Option<Current>,
-    /// What is still to be run from here.
-    tree: Vec<Branch>,
-    /// Threads of whom one is to be given the turn, if one can take it; and if none can, what is known of those that wait.
-    owed: Option<(Vec<u32>, Vec<Later>)>,
-    /// Who need not go on here.
-    sleep: Vec<Would>,
-    /// Who has been given the turn, and need not be again.
-    done: Vec<Would>,
-    /// All threads are to be given the turn because one could not take it.
-    desperate: bool,
-    /// How many preemptions there are before it, and whether the present turn is one.
-    preemptions: u32,
-    preempts: bool,
-}
-
-impl Node {
-    fn sleeps(&self, thread: u32) -> bool {
-        self.sleep.iter().any(|would| would.thread == thread)
-    }
-}
-
-/// A transition of the run, or one that was to come when it was over, that races with earlier ones.
-struct Later {
-    thread: u32,
-    /// Where it stands, or what it was to be.
-    deeds: Result<usize, Vec<Deed>>,
-    arrival: Arrival,
-    races: Vec<Race>,
-}
 
 /// The search.
 pub(super) struct Dpor {
@@ -123,63 +77,30 @@ impl Dpor {
     /// What to run next from the last node.
     fn choose(&mut self) -> Option<Branch> {
         let place = self.nodes.len() - 1;
-        let before = place.checked_sub(1).map(|place| self.thread_at(place));
+        let path = &self.journal.path;
         let node = &mut self.nodes[place];
-        if let Some(current) = &mut node.current {
-            if let Some(left) = current.left.filter(|left| *left > 0) {
-                current.left = Some(left - 1);
-                current.turn.variant = (current.turn.variant + 1) % current.variants;
-                let turn = current.turn;
-                return Some(Branch {
-                    turn,
-                    ..Branch::alone(turn.thread)
-                });
-            }
-            if !current.ends {
-                let deeds = &self.journal.path.event(place).transition.deeds;
-                node.done.push(Would {
-                    thread: current.turn.thread,
-                    deeds: Some(deeds[..].into()),
-                });
-            }
-            node.current = None;
+        let done = (place < path.len()).then(|| &path.event(place).transition);
+        if let Some(branch) = node.next_variant(done) {
+            return Some(branch);
         }
-        loop {
-            let branch = if node.tree.is_empty() {
-                Branch::alone(node.owed.as_mut()?.0.pop()?)
-            } else {
-                node.tree.remove(0)
-            };
-            let thread = branch.turn.thread;
-            if node.sleeps(thread) || node.done.iter().any(|done| done.thread == thread) {
-                continue;
-            }
-            node.preempts = match node.default {
-                Some(default) => interrupts(before, default, thread),
-                None => before.is_some_and(|before| before != thread),
-            };
-            let cost = u32::from(node.preempts) + preemptions_within(&branch);
-            if self
-                .bound
-                .is_some_and(|bound| node.preemptions + cost > bound)
-            {
+        let before = place
+            .checked_sub(1)
+            .map(|place| path.event(place).transition.thread);
+        while let Some((branch, preemptions)) = node.next_branch(before) {
+            if self.bound.is_some_and(|bound| preemptions > bound) {
                 self.put_off += 1;
                 continue;
             }
-            node.current = Some(Current {
-                turn: branch.turn,
-                variants: 1,
-                left: None,
-                ends: false,
-            });
+            node.give(branch.turn);
             return Some(branch);
         }
+        None
     }
 
     /// Asks those to go last who will sleep behind this row, as far as that is known.
     fn ask(&mut self, place: usize, row: &[&Branch]) -> u64 {
         let node = &self.nodes[place];
-        let mut sleep: Vec<&Would> = node.sleep.iter().chain(&node.done).collect();
+        let mut sleep: Vec<&Would> = node.seen().collect();
         for branch in row {
             sleep.retain(|would| match &branch.would.deeds {
                 Some(deeds) => would.is_apart(branch.turn.thread, deeds),
@@ -195,29 +116,45 @@ impl Dpor {
 
     /// A node behind the last transition.
     fn node(&self, default: Option<u32>) -> Node {
-        let mut sleep = Vec::new();
-        let mut preemptions = 0;
-        if let Some(place) = self.journal.path.len().checked_sub(1) {
-            let transition = &self.journal.path.event(place).transition;
-            let parent = &self.nodes[place];
-            let all = parent.sleep.iter().chain(&parent.done);
-            sleep.extend(
-                all.filter(|would| would.is_apart(transition.thread, &transition.deeds))
-                    .cloned(),
-            );
-            preemptions = parent.preemptions + u32::from(parent.preempts);
+        let place = self.journal.path.len().checked_sub(1);
+        let parent = place.map(|place| {
+            (
+                &self.nodes[place],
+                &self.journal.path.event(place).transition,
+            )
+        });
+        Node::behind(parent, default)
+    }
+
+    /// A node for the next transition, which is this thread's. In a row, it is the branch's next one. If the thread sleeps there, the node is given back.
+    fn enter(&mut self, thread: u32, branch: &mut Option<Branch>) -> Option<Node> {
+        let place = self.journal.path.len();
+        let mut tree = branch
+            .take()
+            .map_or_else(Vec::new, |branch| branch.children);
+        let guided = !tree.is_empty();
+        let mut node = self.node((!guided).then_some(thread));
+        if node.sleeps(thread) {
+            // Who was made to go said nothing of the others.
+            self.unasked |= guided;
+            return Some(node);
         }
-        Node {
-            default,
-            current: None,
-            tree: Vec::new(),
-            owed: None,
-            sleep,
-            done: Vec::new(),
-            desperate: false,
-            preemptions,
-            preempts: false,
+        if guided {
+            let next = tree.remove(0);
+            let goes_on = |before| next.first_row().iter().any(|one| one.turn.thread == before);
+            node.preempts = place.checked_sub(1).is_some_and(|place| {
+                let before = self.thread_at(place);
+                before != thread && goes_on(before)
+            });
+            *branch = Some(next);
         }
+        node.tree = tree;
+        if self.stuck == Some(place) {
+            let others = self.threads.iter().filter(|other| **other != thread);
+            node.tree.extend(others.map(|other| Branch::alone(*other)));
+        }
+        self.nodes.push(node);
+        None
     }
 
     /// The rest of the run was seen before. Some thread that does not sleep may have had no turn because it was asked to go last.
@@ -228,18 +165,20 @@ impl Dpor {
         mut node: Node,
         findings: &mut Findings,
     ) {
-        let rest = execution.transitions[place..]
-            .iter()
-            .map(|transition| transition.thread);
-        let pending = execution.pending.iter().map(|pending| pending.thread);
+        let waiting = self.waiting(execution, place, findings);
         let mut owed = Vec::new();
-        for thread in rest.chain(pending) {
+        for later in &waiting {
+            let thread = later.thread;
             let asked = thread < u64::BITS && self.last & (1 << thread) != 0;
-            if (asked || self.unasked) && !node.sleeps(thread) && !owed.contains(&thread) {
+            // Nobody's time is up as long as somebody else can go on.
+            let timed = later
+                .deeds
+                .as_ref()
+                .is_err_and(|deeds| deeds.iter().any(|deed| deed.tried));
+            if (asked || timed || self.unasked) && !node.sleeps(thread) {
                 owed.push(thread);
             }
         }
-        let waiting = self.waiting(execution, place, findings);
         if owed.is_empty() {
             self.nodes.push(node);
             self.reverse_all(&waiting);
@@ -268,10 +207,8 @@ impl Dpor {
             }
         }
         for pending in &execution.pending {
-            if let Some(deed) = pending.deed
-                && !seen.contains(&pending.thread)
-            {
-                next.push((pending.thread, vec![deed]));
+            if !seen.contains(&pending.thread) {
+                next.push((pending.thread, pending.deed.into_iter().collect()));
             }
         }
         next.into_iter()
@@ -289,12 +226,23 @@ impl Dpor {
         }
     }
 
-    /// The thread that was given the turn at the last node could not go on.
-    fn refused(&mut self) {
-        let Some(node) = self.nodes.last_mut() else {
-            return;
+    /// A thread could not go on at this place of a run that was to begin with this branch.
+    fn refused(&mut self, at: usize, branch: Option<Branch>) -> Learned {
+        let begin = self.journal.path.len();
+        let (Some(mut branch), Some(node)) = (branch, self.nodes.last_mut()) else {
+            return Learned::Different;
         };
-        let refused = node.current.take().map(|current| current.turn.thread);
+        node.current = None;
+        if at > begin && at < begin + branch.first_row().len() {
+            // The beginning of the row is run again, and what comes behind it is open.
+            branch.cut_off(at - begin);
+            node.tree.insert(0, branch);
+            self.stuck = Some(at);
+            return Learned::Refused;
+        }
+        if at != begin {
+            return Learned::Different;
+        }
         match &mut node.owed {
             Some((owed, waiting)) => {
                 if owed.is_empty() {
@@ -304,15 +252,14 @@ impl Dpor {
             }
             None => {
                 if !std::mem::replace(&mut node.desperate, true) {
-                    let others = self
-                        .threads
-                        .iter()
-                        .filter(|thread| Some(**thread) != refused);
+                    let refused = branch.turn.thread;
+                    let others = self.threads.iter().filter(|thread| **thread != refused);
                     node.tree
                         .extend(others.map(|thread| Branch::alone(*thread)));
                 }
             }
         }
+        Learned::Refused
     }
 
     /// All races are to be seen the other way round, unless they were.
@@ -326,7 +273,7 @@ impl Dpor {
             for &Race { event, .. } in &later.races {
                 let mut row = Row::new(path, event, later.thread, deeds, &later.arrival);
                 let node = &mut self.nodes[event];
-                if !row.is_led_by(node.sleep.iter().chain(&node.done)) {
+                if !row.is_led_by(node.seen()) {
                     row.put_into(&mut node.tree);
                 }
             }
@@ -362,17 +309,6 @@ impl Dpor {
     }
 }
 
-/// How many of the turns behind the first are taken from a thread that goes on later: about as many as are preemptions.
-fn preemptions_within(branch: &Branch) -> u32 {
-    let row = branch.first_row();
-    let interrupted = |number: &usize| {
-        let before = row[*number - 1].turn.thread;
-        row[*number].turn.thread != before
-            && row[*number..].iter().any(|one| one.turn.thread == before)
-    };
-    (1..row.len()).filter(interrupted).count() as u32
-}
-
 impl Policy for Dpor {
     fn next(&mut self) -> Option<Trial> {
         if !self.started {
@@ -400,25 +336,7 @@ impl Policy for Dpor {
         let begin = self.journal.path.len();
         let mut branch = self.branch.take();
         if let Ending::Refused(at) = execution.ending {
-            let in_row = branch
-                .as_ref()
-                .is_some_and(|branch| at < begin + branch.first_row().len());
-            if at > begin && in_row {
-                // The beginning of the row is run again, and what comes behind it is open.
-                self.stuck = Some(at);
-                if let (Some(node), Some(mut branch)) = (self.nodes.last_mut(), branch) {
-                    branch.cut_off(at - begin);
-                    node.current = None;
-                    node.tree.insert(0, branch);
-                }
-                return Learned::Refused;
-            }
-            self.refused();
-            return if at == begin && in_row {
-                Learned::Refused
-            } else {
-                Learned::Different
-            };
+            return self.refused(at, branch);
         }
         let strays = branch.as_ref().is_some_and(|branch| {
             let came = execution.transitions.get(begin);
@@ -438,33 +356,11 @@ impl Policy for Dpor {
         for place in begin..execution.transitions.len() {
             let thread = execution.transitions[place].thread;
             self.threads.insert(thread);
-            if self.nodes.len() == place {
-                let mut tree = branch
-                    .take()
-                    .map_or_else(Vec::new, |branch| branch.children);
-                let guided = !tree.is_empty();
-                let mut node = self.node((!guided).then_some(thread));
-                if node.sleeps(thread) {
-                    // Who was made to go said nothing of the others.
-                    self.unasked |= guided;
-                    self.cut(&execution, place, node, findings);
-                    return Learned::Seen;
-                }
-                if guided {
-                    let next = tree.remove(0);
-                    let before = place.checked_sub(1).map(|place| self.thread_at(place));
-                    node.preempts = before.is_some_and(|before| {
-                        before != thread
-                            && next.first_row().iter().any(|one| one.turn.thread == before)
-                    });
-                    branch = Some(next);
-                }
-                node.tree = tree;
-                if self.stuck == Some(place) {
-                    let others = self.threads.iter().filter(|other| **other != thread);
-                    node.tree.extend(others.map(|other| Branch::alone(*other)));
-                }
-                self.nodes.push(node);
+            if self.nodes.len() == place
+                && let Some(node) = self.enter(thread, &mut branch)
+            {
+                self.cut(&execution, place, node, findings);
+                return Learned::Seen;
             }
             let transition = std::mem::replace(
                 &mut execution.transitions[place],
@@ -475,15 +371,7 @@ impl Policy for Dpor {
                     deeds: Vec::new(),
                 },
             );
-            let node = &mut self.nodes[place];
-            node.owed = None;
-            let left = node.current.and_then(|current| current.left);
-            node.current = Some(Current {
-                turn: path::turn(&transition),
-                variants: transition.variants,
-                left: left.or(transition.variants.checked_sub(1)),
-                ends: false,
-            });
+            self.nodes[place].happened(&transition);
             let (arrival, races) = self.journal.step(&transition, findings);
             self.journal.enter(transition, &arrival);
             if !races.is_empty() {

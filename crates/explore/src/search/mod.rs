@@ -15,6 +15,7 @@ mod execution;
 mod findings;
 mod journal;
 mod memory;
+mod node;
 mod objects;
 mod path;
 mod policy;
@@ -142,7 +143,12 @@ impl Search {
                     last: trial.last,
                     ..self.manner
                 };
-                let execution = program.run(&trial.turns, &manner)?;
+                let mut execution = program.run(&trial.turns, &manner)?;
+                // Who is parked takes no part.
+                let parked = self.manner.parked;
+                execution
+                    .pending
+                    .retain(|pending| Some(pending.thread) != parked);
                 spent.count(&execution.ending, execution.transitions.len());
                 findings.run(&execution, trial.turns.len().saturating_sub(1));
                 let learned = policy.learn(execution, &mut findings);

@@ -81,6 +81,14 @@ impl Objects {
         let Some(entries) = self.entries.get(&deed.object) else {
             return;
         };
+        let mut deed = *deed;
+        if wakes_up(deed.op) {
+            let wait = entries
+                .iter()
+                .rev()
+                .find(|entry| entry.slot == slot && falls_asleep(entry.deed.op));
+            deed.tried |= wait.is_some_and(|wait| wait.deed.tried);
+        }
         if wakes_up(deed.op)
             && let Some(waker) = waker(entries, slot)
         {
@@ -92,6 +100,8 @@ impl Objects {
             show(waker, relation);
             return;
         }
+        // Nobody woke it.
+        deed.tried |= wakes_up(deed.op);
         if deed.op == Op::BarrierExit {
             if let Some(last) = last_of_round(entries, slot) {
                 show(last, Relation::Cause);
@@ -109,7 +119,7 @@ impl Objects {
             let knows = entry.slot == slot || known.knows(entry.slot, entry.spot.event as usize);
             let mut relation = Relation::None;
             if entry.slot != slot {
-                relation = dependence::relation(&entry.deed, deed);
+                relation = dependence::relation(&entry.deed, &deed);
                 if relation != Relation::None {
                     show(entry.spot, relation);
                 }

@@ -61,5 +61,5 @@ pub(super) fn repeats(before: &Transition, now: &Transition) -> bool {
             .deeds
             .iter()
             .zip(&now.deeds)
-            .all(|(before, now)| before.op == now.op && before.pc == now.pc)
+            .all(|(before, now)| before.op == now.op)
 }

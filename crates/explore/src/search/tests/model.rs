@@ -217,6 +217,13 @@ impl Model {
         u32::from(can)
     }
 
+    /// Whether a thread waits, but not for ever.
+    fn is_timed(&self, state: &State, thread: u32) -> bool {
+        let own = &state.threads[thread as usize];
+        let instruction = self.threads[thread as usize].get(own.at);
+        own.phase == Phase::Waiting && matches!(instruction, Some(Do::TimedWait(..)))
+    }
+
     /// What a thread is about to do or waits to do.
     pub(super) fn next(&self, state: &State, thread: u32) -> Option<Deed> {
         let own = &state.threads[thread as usize];
@@ -549,10 +556,17 @@ impl Program for Model {
                     let late = |thread: &u32| manner.last & (1 << thread) != 0;
                     let before = transitions.last().map(|last| last.thread);
                     let hint = manner.first.filter(|first| !late(first));
-                    hint.into_iter()
+                    let timed = |thread: &u32| self.is_timed(&state, *thread);
+                    let by_itself = hint
+                        .into_iter()
                         .chain(before)
                         .chain(threads.iter().copied().filter(|thread| !late(thread)))
-                        .chain(threads.iter().copied())
+                        .chain(threads.iter().copied());
+                    // Time passes only when nobody can go on.
+                    by_itself
+                        .clone()
+                        .filter(|thread| !timed(thread))
+                        .chain(by_itself)
                         .find(can)
                         .map(|thread| Turn { thread, variant: 0 })
                 }
@@ -581,7 +595,9 @@ impl Program for Model {
                 (alive.died, alive.left) = (None, false);
                 Pending {
                     thread,
-                    standing: if self.ways(&alive, thread) > 0 {
+                    standing: if self.is_timed(&state, thread) {
+                        Standing::Timed
+                    } else if self.ways(&alive, thread) > 0 {
                         Standing::Ready
                     } else {
                         Standing::Blocked

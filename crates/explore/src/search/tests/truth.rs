@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::{
-    super::{Ending, conflict},
+    super::conflict,
     model::{Model, State},
 };
 
@@ -16,10 +16,6 @@ pub(super) struct Truth {
     pub(super) races: BTreeSet<(u64, u64)>,
     /// Where threads die.
     pub(super) deaths: BTreeSet<u64>,
-    /// How many ways there are to get stuck.
-    pub(super) deadlocks: BTreeSet<u64>,
-    /// How many states there are.
-    pub(super) states: usize,
 }
 
 /// Looks at each state.
@@ -35,11 +31,8 @@ pub(super) fn truth(model: &Model) -> Truth {
         if let Some((_, pc)) = state.died {
             truth.deaths.insert(pc);
         }
-        if let Some(ending) = model.ending(&state) {
+        if model.ending(&state).is_some() {
             truth.outcomes.insert(model.outcome(&state));
-            if ending == Ending::Deadlock {
-                truth.deadlocks.insert(model.outcome(&state));
-            }
             continue;
         }
         for a in 0..threads {
@@ -59,6 +52,5 @@ pub(super) fn truth(model: &Model) -> Truth {
             }
         }
     }
-    truth.states = seen.len();
     truth
 }
