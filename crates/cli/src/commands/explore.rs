@@ -29,7 +29,7 @@ use crate::input;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
 use crate::store::{Store, select};
-use crate::terminal::{BAD, BOLD, GOOD, count, counted, duration, say, styled};
+use crate::terminal::{BAD, GOOD, count, counted, styled};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -204,7 +204,7 @@ impl Args {
             .retain(|finding| !suppressions.match_finding(finding));
         let archive = self.archive(store, again.invocation.command.clone());
         let settled = self.settle_all(trace, &again, &analysis, &archive, &config)?;
-        let found = report(&mut analysis, &settled);
+        let found = warnings::report(&mut analysis, &settled);
         match self.format {
             Format::Text => show_settled(&analysis, &settled),
             Format::Json => self.write(&analysis.findings, SettledFigures::of(&settled))?,
@@ -239,22 +239,9 @@ impl Args {
         archive: &Archive,
         config: &Config,
     ) -> Result<Vec<Settled>> {
-        let open: Vec<&Finding> = analysis
-            .findings
-            .iter()
-            .filter(|finding| warnings::is_open(finding))
-            .collect();
-        if open.is_empty() {
-            return Ok(Vec::new());
-        }
-        let recording = Recording::of(trace, again)?;
-        let mut all = Vec::new();
-        for warning in open {
-            all.push(recording.settle(warning, archive, &self.limits)?);
-        }
-        drop(recording);
+        let mut all = warnings::settle(analysis, trace, again, archive, &self.limits)?;
         for (number, schedule) in self.schedule.several(self.prefixes + 1).iter().enumerate() {
-            let is_left = |one: &Settled| !matches!(one.verdict, Verdict::Confirmed);
+            let is_left = |one: &Settled| !one.is_settled();
             if number == 0 || !all.iter().any(is_left) {
                 continue;
             }
@@ -291,7 +278,7 @@ impl Args {
         let analysis = self.analysed(trace, config)?;
         let recording = Recording::of(trace, &again)?;
         for one in all.iter_mut() {
-            if matches!(one.verdict, Verdict::Confirmed) {
+            if one.is_settled() {
                 continue;
             }
             let same = |finding: &&Finding| finding.id == one.finding.id;
@@ -309,7 +296,7 @@ impl Args {
             };
             let executions = one.executions + next.executions;
             let took = one.took + next.took;
-            if matches!(next.verdict, Verdict::Confirmed) {
+            if next.is_settled() {
                 *one = next;
             }
             one.executions = executions;
@@ -318,21 +305,6 @@ impl Args {
         }
         Ok(())
     }
-}
-
-/// Puts what was settled in the place of the warnings; how many findings there are that are more than suspicious.
-fn report(analysis: &mut Analysis, settled: &[Settled]) -> usize {
-    for one in settled {
-        if matches!(one.verdict, Verdict::Confirmed) {
-            let known = |finding: &&mut Finding| finding.id == one.finding.id;
-            match analysis.findings.iter_mut().find(known) {
-                Some(warning) => *warning = one.finding.clone(),
-                None => analysis.findings.push(one.finding.clone()),
-            }
-        }
-    }
-    let sure = analysis.findings.iter();
-    sure.filter(|finding| finding.rung != Rung::Warning).count()
 }
 
 fn show_whole(explored: &Explored) {
@@ -374,30 +346,7 @@ fn show_whole(explored: &Explored) {
 }
 
 fn show_settled(analysis: &Analysis, settled: &[Settled]) {
-    for one in settled {
-        let finding = &one.finding;
-        let what = match &one.verdict {
-            Verdict::Confirmed if one.by_extension => {
-                styled(BAD, "confirmed by extending the recorded run")
-            }
-            Verdict::Confirmed => styled(BAD, "confirmed"),
-            Verdict::Refuted => styled(GOOD, "refuted within bounds"),
-            Verdict::Inconclusive(why) => format!("inconclusive ({why})"),
-        };
-        let object = finding.object.as_ref();
-        let on = object.map_or_else(String::new, |object| format!(" on {}", object.name));
-        anstream::println!(
-            "possible race{} [{}]: {what}; {} from {} in {}",
-            styled(BOLD, on),
-            finding.id,
-            counted(one.executions, "execution"),
-            counted(one.prefixes, "recorded run"),
-            duration(one.took),
-        );
-        for effect in told::effects(one.effects) {
-            say(format_args!("{effect}; none of that left the search"));
-        }
-    }
+    told::warnings(settled);
     let sure = |finding: &&Finding| finding.rung != Rung::Warning;
     if settled.is_empty() {
         anstream::println!("{}", styled(GOOD, "no warning is unsettled"));
@@ -474,6 +423,7 @@ impl<'a> SettledFigures<'a> {
             verdict: match one.verdict {
                 Verdict::Confirmed => "confirmed",
                 Verdict::Refuted => "refuted",
+                Verdict::Impossible => "impossible",
                 Verdict::Inconclusive(_) => "inconclusive",
             },
             why: match &one.verdict {

@@ -6,8 +6,9 @@ use deadheat_explore::search::{Outcome, Progress};
 use deadheat_wire::explore::effect;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::warnings::{Settled, Verdict};
 use crate::progress::PATIENCE;
-use crate::terminal::{counted, duration};
+use crate::terminal::{BAD, BOLD, GOOD, counted, duration, say, styled};
 
 /// A search that is under way: shown on a terminal, after two seconds.
 pub struct Shown {
@@ -103,4 +104,33 @@ pub fn effects(bits: u32) -> Vec<&'static str> {
     ];
     let those = kinds.into_iter().filter(|(bit, _)| bits & bit != 0);
     those.map(|(_, told)| told).collect()
+}
+
+/// What became of warnings, a line each.
+pub fn warnings(settled: &[Settled]) {
+    for one in settled {
+        let finding = &one.finding;
+        let what = match &one.verdict {
+            Verdict::Confirmed if one.by_extension => {
+                styled(BAD, "confirmed by extending the recorded run")
+            }
+            Verdict::Confirmed => styled(BAD, "confirmed"),
+            Verdict::Refuted => styled(GOOD, "refuted within bounds"),
+            Verdict::Impossible => styled(GOOD, "refuted: no schedule has it"),
+            Verdict::Inconclusive(why) => format!("inconclusive ({why})"),
+        };
+        let object = finding.object.as_ref();
+        let on = object.map_or_else(String::new, |object| format!(" on {}", object.name));
+        anstream::println!(
+            "possible race{} [{}]: {what}; {} from {} in {}",
+            styled(BOLD, on),
+            finding.id,
+            counted(one.executions, "execution"),
+            counted(one.prefixes, "recorded run"),
+            duration(one.took),
+        );
+        for effect in effects(one.effects) {
+            say(format_args!("{effect}; none of that left the search"));
+        }
+    }
 }

@@ -18,6 +18,7 @@ use super::evidence::{self, Archive, Seen};
 use super::limits::Limits;
 use super::told::Shown;
 use crate::again::Again;
+use crate::analysis::Analysis;
 use crate::confirm::{self, Case, plan};
 use crate::error::Result;
 use crate::witness;
@@ -28,6 +29,8 @@ pub enum Verdict {
     Confirmed,
     /// There is none from where the search began, within the bounds.
     Refuted,
+    /// No schedule of the program has one.
+    Impossible,
     /// It is not known; why.
     Inconclusive(String),
 }
@@ -50,6 +53,13 @@ pub struct Settled {
     pub by_extension: bool,
     /// From how many recorded runs it was looked for.
     pub prefixes: u64,
+}
+
+impl Settled {
+    /// Whether other recorded runs need not be asked.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.verdict, Verdict::Confirmed | Verdict::Impossible)
+    }
 }
 
 /// A recorded run, and all that it takes to search from its middle.
@@ -133,7 +143,7 @@ impl<'a> Recording<'a> {
                     settled.took = started.elapsed();
                     return Ok(settled);
                 }
-                Verdict::Refuted => refuted += 1,
+                Verdict::Refuted | Verdict::Impossible => refuted += 1,
                 Verdict::Inconclusive(why) => open = Some(why),
             }
         }
@@ -142,8 +152,44 @@ impl<'a> Recording<'a> {
         } else if refuted > 0 {
             settled.verdict = Verdict::Refuted;
         }
+        if let Some(finding) = warning.accesses.first()
+            && limits.parks_first()
+        {
+            let left = limits.time().saturating_sub(started.elapsed());
+            let size = finding.size.clamp(1, 16) as u32;
+            self.from_beginning((finding.address, size), &mut settled, archive, limits, left)?;
+        }
         settled.took = started.elapsed();
         Ok(settled)
+    }
+
+    /// Nothing was found from where the recorded run was: the search begins where the program has two threads. What it does not find there, if it
+    /// sees everything, does not exist; if it does not, what was known before stands.
+    fn from_beginning(
+        &self,
+        (object, size): (u64, u32),
+        settled: &mut Settled,
+        archive: &Archive,
+        limits: &Limits,
+        time: Duration,
+    ) -> Result<()> {
+        let mut copies = Copies::new(self.again, None, limits.snapshots())?;
+        let goal = Goal::Race { object, size };
+        let outcome = search(&mut copies, limits, goal, Manner::default(), time, settled)?;
+        if let Some(reached) = &outcome.reached
+            && let Some(other) = reached.other
+        {
+            let sides = [other, (reached.thread, reached.deed)];
+            let manner = limits.search(goal, Manner::default(), time).manner;
+            let found = evidence::race(&mut copies, archive, &reached.turns, sides, &manner)?;
+            if let Some(finding) = found.filter(|finding| finding.rung == Rung::Confirmed) {
+                settled.finding = finding;
+                settled.verdict = Verdict::Confirmed;
+            }
+        } else if outcome.exhausted() {
+            settled.verdict = Verdict::Impossible;
+        }
+        Ok(())
     }
 
     /// Searches from just before the first of two accesses.
@@ -298,4 +344,37 @@ fn search(
 /// Whether a finding is one that a search may settle.
 pub fn is_open(finding: &Finding) -> bool {
     finding.kind == Kind::Race && finding.rung == Rung::Warning
+}
+
+/// Looks into every warning of a recording that nobody has proven.
+pub fn settle(
+    analysis: &Analysis,
+    trace: &Path,
+    again: &Again,
+    archive: &Archive,
+    limits: &Limits,
+) -> Result<Vec<Settled>> {
+    let open = || analysis.findings.iter().filter(|finding| is_open(finding));
+    if open().next().is_none() {
+        return Ok(Vec::new());
+    }
+    let recording = Recording::of(trace, again)?;
+    open()
+        .map(|warning| recording.settle(warning, archive, limits))
+        .collect()
+}
+
+/// Puts what was settled in the place of the warnings; how many findings there are that are more than suspicious.
+pub fn report(analysis: &mut Analysis, settled: &[Settled]) -> usize {
+    for one in settled {
+        if matches!(one.verdict, Verdict::Confirmed) {
+            let known = |finding: &&mut Finding| finding.id == one.finding.id;
+            match analysis.findings.iter_mut().find(known) {
+                Some(warning) => *warning = one.finding.clone(),
+                None => analysis.findings.push(one.finding.clone()),
+            }
+        }
+    }
+    let sure = analysis.findings.iter();
+    sure.filter(|finding| finding.rung != Rung::Warning).count()
 }
