@@ -17,6 +17,7 @@ use crate::input;
 use crate::prediction::Model;
 use crate::recorder::Recorded;
 use crate::store::Store;
+use crate::store::info::Ended;
 use crate::witness::{self, Digest, Next, Trace, Witness};
 
 /// What the method is called in findings.
@@ -69,7 +70,7 @@ pub fn race(
     let (execution, recorded) = archive.record(copies, &all, &manner)?;
     let trace = &recorded.traces[0];
     let seen = Seen::read(trace)?;
-    let Some(pair) = positions(&execution, all.len(), &seen) else {
+    let Some(pair) = positions(&execution, all.len(), &seen, sides) else {
         return Ok(None);
     };
     let Some(mut finding) = race_of(trace, pair)? else {
@@ -170,42 +171,62 @@ impl Seen {
     }
 }
 
-/// Where the accesses of the last two turns stand in the trace. A search notes a range as one operation, and a trace has it as several events; so
-/// both are read from the end, and each operation takes as many events as it has bytes.
-fn positions(execution: &Execution, turns: usize, seen: &Seen) -> Option<[usize; 2]> {
-    let position = |number: usize| {
-        let transition = execution.transitions.get(number)?;
-        let (thread, deed) = (transition.thread, transition.deeds.first()?);
-        let is_same = |other: &&Deed| other.pc == deed.pc && is_like(other.op, deed.op);
-        let later = execution.transitions[number..]
-            .iter()
-            .filter(|other| other.thread == thread)
-            .flat_map(|other| &other.deeds)
-            .filter(is_same);
-        let mut of_place = seen.events.iter().enumerate().rev().filter(|(_, event)| {
-            event.thread().0 == thread
-                && is_like(event.op(), deed.op)
-                && seen.place(event.pc()) == Some(deed.pc)
-        });
-        let mut found = None;
-        // What is no access (a block that is given back) is one event, whatever its size.
-        let size = |other: &Deed| match other.op.is_access() {
-            true => u64::from(other.size),
-            false => 1,
-        };
-        let sizes: Vec<u64> = later.map(size).collect();
-        for size in sizes.iter().rev() {
-            let mut bytes = 0;
-            while bytes < (*size).max(1) {
-                let (index, event) = of_place.next()?;
-                bytes += event.size().max(1);
-                found = Some(index);
-            }
-        }
-        found
+/// Where the accesses of the last two turns stand in the trace.
+fn positions(
+    execution: &Execution,
+    turns: usize,
+    seen: &Seen,
+    sides: [Side; 2],
+) -> Option<[usize; 2]> {
+    let numbers = [turns.checked_sub(2)?, turns - 1];
+    let one = pieces(execution, numbers[0], seen, &sides[0].1)?;
+    let other = pieces(execution, numbers[1], seen, &sides[1].1)?;
+    let meet = |[first, second]: &[usize; 2]| {
+        let (a, b) = (&seen.events[*first], &seen.events[*second]);
+        a.conflicts_with(b) || [a.op(), b.op()].contains(&Op::Free)
     };
-    let pair = [position(turns.checked_sub(2)?)?, position(turns - 1)?];
-    (pair[0] < pair[1]).then_some(pair)
+    let pairs = one
+        .iter()
+        .flat_map(|first| other.iter().map(move |second| [*first, *second]));
+    pairs.filter(|[first, second]| first < second).find(meet)
+}
+
+/// Which events of the trace are this operation of a transition. A search notes a range as one operation, and a trace has it as several events; so both are
+/// read from the end, and each operation takes as many events as it has bytes.
+fn pieces(execution: &Execution, number: usize, seen: &Seen, deed: &Deed) -> Option<Vec<usize>> {
+    let transition = execution.transitions.get(number)?;
+    let thread = transition.thread;
+    let is_same = |other: &Deed| other.pc == deed.pc && is_like(other.op, deed.op);
+    let own = transition.deeds.iter().position(is_same)?;
+    let behind = execution.transitions[number + 1..].iter();
+    let behind = behind.filter(|other| other.thread == thread);
+    let later = transition.deeds[own..]
+        .iter()
+        .chain(behind.flat_map(|other| &other.deeds))
+        .filter(|other| is_same(other));
+    // What is no access (a block that is given back) is one event, whatever its size.
+    let size = |other: &Deed| match other.op.is_access() {
+        true => u64::from(other.size).max(1),
+        false => 1,
+    };
+    let sizes: Vec<u64> = later.map(size).collect();
+    let mut of_place = seen.events.iter().enumerate().rev().filter(|(_, event)| {
+        event.thread().0 == thread
+            && is_like(event.op(), deed.op)
+            && seen.place(event.pc()) == Some(deed.pc)
+    });
+    let mut found = Vec::new();
+    for size in sizes.iter().rev() {
+        found.clear();
+        let mut bytes = 0;
+        while bytes < *size {
+            let (index, event) = of_place.next()?;
+            bytes += event.size().max(1);
+            found.push(index);
+        }
+    }
+    found.reverse();
+    Some(found)
 }
 
 /// Whether two operations may be the same: what an atomic access does is known only when it is done.
@@ -250,6 +271,9 @@ pub fn failure(
     let trace = &recorded.traces[0];
     if recorded.deadlocked {
         return deadlock(trace, &archive.options);
+    }
+    if recorded.ended == Ended::Exit(0) {
+        return Ok(None);
     }
     let seen = Seen::read(trace)?;
     let Some(last) = seen.last_own() else {
