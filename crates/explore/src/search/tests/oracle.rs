@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::{
     super::{Bound, Budget, Choice, Cut, Ending, Outcome, Search},
     generate::model,
-    model::{Do, Model, Value},
+    instruction::{Do, Value},
+    model::Model,
     truth::{Truth, truth},
 };
 
