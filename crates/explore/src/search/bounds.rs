@@ -3,7 +3,8 @@
 //! Follows Musuvathi and Qadeer, *Iterative Context Bounding for Systematic Testing of Multithreaded Programs* (PLDI 2007): all that can be had without
 //! a preemption first, then with one, and so on. Deviation: within a round, the partial-order reduction may leave out an order whose
 //! only equals need more preemptions (Coons, Musuvathi and McKinley, OOPSLA 2013). So a round that has put off something claims
-//! nothing, and the round that puts off nothing is a search without bound.
+//! nothing, and the round that puts off nothing is a search without bound. Within a row of turns that shows a race the other way
+//! round, preemptions are estimated: nobody is asked there who could have gone on.
 
 /// How many preemptions a run may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

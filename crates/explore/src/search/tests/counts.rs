@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::{
     super::{Budget, Choice, Outcome, Search},
-    model::{Do, Model, Value},
+    instruction::{Do, Value},
+    model::Model,
 };
 
 fn search(model: &Model, choice: Choice) -> Outcome {

@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::model::{Do, Model, Value};
+use super::{
+    instruction::{Do, Value},
+    model::Model,
+};
 
 const VARIABLES: u64 = 3;
 

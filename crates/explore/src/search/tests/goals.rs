@@ -8,7 +8,8 @@ use super::{
     super::{
         Bound, Budget, Cut, Deed, Ending, Execution, Goal, Manner, Outcome, Program, Search, Turn,
     },
-    model::{Do, Model, Value},
+    instruction::{Do, Value},
+    model::Model,
 };
 
 fn run<P: Program>(search: &Search, program: &mut P) -> Outcome

@@ -4,6 +4,8 @@ mod counts;
 mod dependence;
 mod generate;
 mod goals;
+mod instruction;
 mod model;
 mod oracle;
+mod runs;
 mod truth;

@@ -1,4 +1,4 @@
-//! Small programs, and how they run: one operation of one thread after the other.
+//! Small programs, and what each operation of a thread does to their state.
 
 use std::{
     collections::BTreeMap,
@@ -7,66 +7,10 @@ use std::{
 
 use deadheat_trace::Op;
 
-use super::super::{Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn};
-
-/// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Value {
-    Number(u64),
-    /// What the register holds, plus one.
-    Next,
-}
-
-/// An instruction. Each thread has one register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Do {
-    Read(u64),
-    Write(u64, Value),
-    AtomicRead(u64),
-    AtomicWrite(u64, Value),
-    /// Adds one, and the register holds what was there.
-    Add(u64),
-    /// Writes this number if there is 0, and then skips so many instructions.
-    Cas(u64, u64, usize),
-    /// Reads what stands at the index that the register holds.
-    ReadAt,
-    /// Two bytes of two variables at once.
-    WriteBoth(u64),
-    Lock(u64),
-    Unlock(u64),
-    /// Goes on so many instructions further if the lock is taken.
-    TryLock(u64, usize),
-    ReadLock(u64),
-    ReadUnlock(u64),
-    TryReadLock(u64, usize),
-    /// Waits at the condition, gives the lock back meanwhile.
-    Wait(u64, u64),
-    TimedWait(u64, u64),
-    Notify(u64),
-    NotifyAll(u64),
-    Post(u64),
-    Take(u64),
-    /// The register holds 1 if it was got.
-    TryTake(u64),
-    /// Arrives at a barrier for so many. The register holds 1 for the last one.
-    Barrier(u64, usize),
-    /// Leaves it.
-    Leave(u64),
-    Fork(u32),
-    Join(u32),
-    /// Skips so many instructions unless the register holds this.
-    Unless(u64, usize),
-    /// Skips so many.
-    Skip(usize),
-    /// Dies if the register holds this.
-    DieIf(u64),
-}
-
-impl Do {
-    fn is_local(self) -> bool {
-        matches!(self, Do::Unless(..) | Do::Skip(_) | Do::DieIf(_))
-    }
-}
+use super::{
+    super::{Deed, Ending},
+    instruction::{Do, Value},
+};
 
 /// A program.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +27,7 @@ pub(super) struct Model {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Phase {
+pub(super) enum Phase {
     Going,
     Waiting,
     Woken,
@@ -94,10 +38,10 @@ enum Phase {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Thread {
+pub(super) struct Thread {
     at: usize,
     register: u64,
-    phase: Phase,
+    pub(super) phase: Phase,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -116,14 +60,14 @@ struct Barrier {
 /// A state of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
-    threads: Vec<Thread>,
+    pub(super) threads: Vec<Thread>,
     memory: Vec<u64>,
     locks: BTreeMap<u64, Lock>,
     waiters: BTreeMap<u64, Vec<u32>>,
     semaphores: Vec<u64>,
     barriers: BTreeMap<u64, Barrier>,
     pub(super) died: Option<(u32, u64)>,
-    left: bool,
+    pub(super) left: bool,
 }
 
 const LOCKS: u64 = 0x1000;
@@ -218,7 +162,7 @@ impl Model {
     }
 
     /// Whether a thread waits, but not for ever.
-    fn is_timed(&self, state: &State, thread: u32) -> bool {
+    pub(super) fn is_timed(&self, state: &State, thread: u32) -> bool {
         let own = &state.threads[thread as usize];
         let instruction = self.threads[thread as usize].get(own.at);
         own.phase == Phase::Waiting && matches!(instruction, Some(Do::TimedWait(..)))
@@ -529,88 +473,4 @@ fn read(state: &mut State, lock: u64, thread: u32) {
     let readers = &mut state.locks.entry(lock).or_default().readers;
     readers.push(thread);
     readers.sort_unstable();
-}
-
-impl Program for Model {
-    type Error = std::convert::Infallible;
-
-    fn run(&mut self, turns: &[Turn], manner: &Manner) -> Result<Execution, Self::Error> {
-        self.runs += 1;
-        let mut state = self.start();
-        let mut transitions: Vec<Transition> = Vec::new();
-        let threads: Vec<u32> = (0..self.threads.len() as u32)
-            .filter(|&thread| Some(thread) != manner.parked)
-            .collect();
-        let ending = loop {
-            if let Some(ending) = self.ending(&state) {
-                break ending;
-            }
-            if manner.longest > 0 && transitions.len() >= manner.longest as usize {
-                break Ending::Long;
-            }
-            let can = |thread: &u32| self.ways(&state, *thread) > 0;
-            let turn = match turns.get(transitions.len()) {
-                Some(turn) if turn.variant < self.ways(&state, turn.thread) => Some(*turn),
-                Some(_) => break Ending::Refused(transitions.len()),
-                None => {
-                    let late = |thread: &u32| manner.last & (1 << thread) != 0;
-                    let before = transitions.last().map(|last| last.thread);
-                    let hint = manner.first.filter(|first| !late(first));
-                    let timed = |thread: &u32| self.is_timed(&state, *thread);
-                    let by_itself = hint
-                        .into_iter()
-                        .chain(before)
-                        .chain(threads.iter().copied().filter(|thread| !late(thread)))
-                        .chain(threads.iter().copied());
-                    // Time passes only when nobody can go on.
-                    by_itself
-                        .clone()
-                        .filter(|thread| !timed(thread))
-                        .chain(by_itself)
-                        .find(can)
-                        .map(|thread| Turn { thread, variant: 0 })
-                }
-            };
-            let Some(turn) = turn else {
-                break Ending::Deadlock;
-            };
-            let variants = self.ways(&state, turn.thread);
-            let deeds = self.step(&mut state, turn.thread, turn.variant);
-            transitions.push(Transition {
-                thread: turn.thread,
-                variant: turn.variant,
-                variants,
-                deeds,
-            });
-        };
-        let pending = (0..self.threads.len() as u32)
-            .filter(|thread| {
-                !matches!(
-                    state.threads[*thread as usize].phase,
-                    Phase::Ended | Phase::NotStarted
-                )
-            })
-            .map(|thread| {
-                let mut alive = state.clone();
-                (alive.died, alive.left) = (None, false);
-                Pending {
-                    thread,
-                    standing: if self.is_timed(&state, thread) {
-                        Standing::Timed
-                    } else if self.ways(&alive, thread) > 0 {
-                        Standing::Ready
-                    } else {
-                        Standing::Blocked
-                    },
-                    deed: self.next(&state, thread),
-                }
-            })
-            .collect();
-        Ok(Execution {
-            transitions,
-            pending,
-            outcome: self.outcome(&state),
-            ending,
-        })
-    }
 }

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use super::{
     super::{Bound, Budget, Choice, Cut, Ending, Outcome, Search},
     generate::model,
-    model::{Do, Model, Value},
+    instruction::{Do, Value},
+    model::Model,
     truth::{Truth, truth},
 };
 
@@ -124,6 +125,16 @@ fn examples() -> Vec<Vec<Vec<Do>>> {
             locked(&[Do::Wait(0, 0), Do::Write(0, one)]),
             locked(&[Do::Wait(0, 0), Do::Write(1, one)]),
             locked(&[Do::Notify(0), Do::Read(0), Do::Read(1)]),
+        ],
+        // Two waiters that always come in one order: the later one is woken, too.
+        vec![
+            locked(&[Do::Post(0), Do::Wait(0, 0), Do::Write(0, one)]),
+            [
+                vec![Do::Take(0)],
+                locked(&[Do::Wait(0, 0), Do::Write(1, one)]),
+            ]
+            .concat(),
+            locked(&[Do::Notify(0)]),
         ],
         // The last at a barrier is told so, and rounds follow each other.
         vec![
