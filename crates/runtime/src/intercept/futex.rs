@@ -64,7 +64,9 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
         (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, Mode::Serial) => {
             serial::point_before(Op::FutexWait, word, 0, pc);
             // SAFETY: the kernel would read the word, too.
-            if unsafe { (word as *const u32).read_volatile() } != value as u32 {
+            let held = unsafe { (word as *const u32).read_volatile() };
+            if held != value as u32 {
+                serial::looked_at(word, held, pc);
                 return -(libc::EAGAIN as isize);
             }
             Sync::new(Op::FutexWait, word, pc).record();

@@ -190,25 +190,35 @@ pub fn find_number(tid: u32) -> bool {
     found.is_some()
 }
 
-/// Makes a kernel thread that goes on with a saved context, as its home would; the kernel's number of it. In a copy of the process
+/// Where glibc keeps the list of robust mutexes of a context's thread: behind the number, and a word.
+pub fn robust_list(context: &Context) -> usize {
+    const BEHIND: usize = 16;
+    context.fs + NUMBER_AT.load(Ordering::Relaxed) as usize + BEHIND
+}
+
+/// Makes a kernel thread that goes on with a saved context, as its home would; the kernel's number of it is in `home` before it runs. In a copy of the process
 /// the homes of the original are not there. glibc's number of the thread stays what it was (locks know their owners by it) until
 /// the kernel thread ends: whoever joins waits for that.
 ///
 /// # Safety
 /// The context is saved, nobody runs it, and [`find_number`] has found.
-pub unsafe fn revive(context: *const Context) -> i32 {
+pub unsafe fn revive(context: *const Context, home: *mut i32) {
     // SAFETY: as the caller says.
-    unsafe { clone_into(context, NUMBER_AT.load(Ordering::Relaxed) as usize) }
+    unsafe { clone_into(context, NUMBER_AT.load(Ordering::Relaxed) as usize, home) };
 }
 
 #[unsafe(naked)]
-unsafe extern "C" fn clone_into(_context: *const Context, _number_at: usize) -> i32 {
+unsafe extern "C" fn clone_into(
+    _context: *const Context,
+    _number_at: usize,
+    _home: *mut i32,
+) -> i32 {
     naked_asm!(
         "mov r8, [rdi + 8]",   // its thread-local storage
         "lea r10, [r8 + rsi]", // cleared at its end
         "mov rsi, [rdi]",      // its stack
-        "mov edi, 0x2d0f00",   // VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, CHILD_CLEARTID
-        "xor edx, edx",
+        // VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID
+        "mov edi, 0x3d0f00",
         "mov eax, 56",
         "syscall",
         "test eax, eax",

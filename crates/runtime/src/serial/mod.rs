@@ -310,6 +310,8 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
         Op::Post => (Some(semaphore_value(sync.object).saturating_sub(1)), false),
         Op::Take => (Some(semaphore_value(sync.object) + 1), tried),
         Op::Acquire | Op::ReadAcquire | Op::Wake => (None, tried),
+        // SAFETY: the running thread's own record.
+        Op::FutexWoken => (None, unsafe { (*me).task.is_limited }),
         // How many were there before.
         Op::BarrierEnter => (Some(turn_holder().waiting_for(sync.object) as u64), false),
         _ => (sync.operand, false),
@@ -320,6 +322,14 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
         deed.size = handed_out(sync.operand.unwrap_or(0) as usize);
     }
     turn_holder().explored(me, deed, value, tried);
+}
+
+/// A thread has looked at a futex's word and did not go to sleep, which is no event of a recording: a search wants to know.
+pub fn looked_at(word: usize, held: u32, pc: usize) {
+    with_turn(|me| {
+        let deed = deed(Op::AtomicRead, word, size_of::<u32>(), pc);
+        turn_holder().explored(me, deed, Some(held.into()), false);
+    });
 }
 
 /// How many bytes a program gets that wants so many, or a few more: what it gives back is as long as what it got.

@@ -390,6 +390,7 @@ impl Scheduler {
             Limit::After(time) => steps + (time / STEP_NANOSECONDS).max(1),
         };
         task.retries = retries;
+        task.is_limited = limit != Limit::None;
         task.since = since;
         task.outcome = Waited::Woken;
         self.make_waiting(me, State::Blocked);

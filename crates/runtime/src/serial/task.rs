@@ -37,6 +37,8 @@ pub struct Task {
     pub(super) retries: bool,
     /// The step at which its time is up; `u64::MAX` for never.
     pub(super) until: u64,
+    /// Its last wait may have ended by time.
+    pub(super) is_limited: bool,
     /// The order in which waits began.
     pub(super) since: u64,
     pub(super) cancelled: bool,
@@ -69,6 +71,7 @@ impl Task {
             outcome: Waited::Woken,
             retries: false,
             until: u64::MAX,
+            is_limited: false,
             since: 0,
             cancelled: false,
             unended: None,

@@ -5,10 +5,11 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::super::context::{self, ARRIVALS, Context};
+use super::super::explore::server;
 use super::super::scheduler::scheduler;
 use super::super::signals;
 use super::arrivals::{arrivals, wait_for_arrival, wait_for_arrivals};
-use super::{CURRENT, give_to, home_of, wait_until_gone, wake_home};
+use super::{CURRENT, give_to, home_of, robust, wait_until_gone, wake_home};
 use crate::intercept::real;
 use crate::local::local;
 use crate::message;
@@ -120,6 +121,10 @@ pub fn after_switch() {
     let for_good = FOR_GOOD.swap(0, Ordering::AcqRel) != 0;
     // SAFETY: the record is in use until its thread has ended, and that is now.
     unsafe {
+        if for_good && server::copy() != 0 {
+            let list = context::robust_list(&(*thread).task.context);
+            robust::pass_on(list, (*thread).tid.load(Ordering::Relaxed));
+        }
         wake_home(thread);
         let tid = home_of(thread);
         if for_good {

@@ -7,6 +7,7 @@
 mod arrivals;
 mod carrier;
 mod overtake;
+mod robust;
 mod token;
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
@@ -246,7 +247,8 @@ unsafe fn wake_home(thread: *mut Thread) {
     unsafe {
         if (*thread).task.copy != server::copy() {
             (*thread).task.copy = server::copy();
-            (*thread).task.home = context::revive(&(*thread).task.context);
+            let home = &raw mut (*thread).task.home;
+            context::revive(&(*thread).task.context, home);
             return;
         }
         (*thread).task.context.token.store(1, Ordering::Release);
