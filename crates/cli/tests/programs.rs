@@ -31,6 +31,8 @@ enum Mode {
     Watch,
     /// Recorded, and what that proves enforced on it.
     Check,
+    /// All its schedules are searched.
+    Explore,
 }
 
 /// What one test does.
@@ -106,6 +108,7 @@ fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
         Mode::Real,
         Mode::Watch,
         Mode::Check,
+        Mode::Explore,
     ];
     modes.map(case).into()
 }
@@ -126,6 +129,19 @@ fn confirmed(report: &str) -> Result<Vec<String>, String> {
     .collect()
 }
 
+/// Whether findings are reached so many times out of so many.
+fn replays(here: &Sandbox, findings: &[String], times: &str) -> Result<(), String> {
+    for id in findings {
+        let mut replay = here.deadheat(["replay", id, "--times", times]);
+        let output = replay.output().map_err(|error| error.to_string())?;
+        let stood = format!("{times} of {times} times");
+        if !String::from_utf8_lossy(&output.stderr).contains(&stood) {
+            return Err(told(&output, &format!("{id} was not always reached")));
+        }
+    }
+    Ok(())
+}
+
 /// Scenarios whose error lies on another path than that of most runs.
 const ELSEWHERE: [&str; 2] = ["claim_race", "signal_one_deadlock"];
 
@@ -138,6 +154,7 @@ fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
                 ("-O0", Mode::Serial),
                 ("-O0", Mode::Watch),
                 ("-O0", Mode::Check),
+                ("-O0", Mode::Explore),
             ],
             _ => vec![("-O1", Mode::Serial)],
         };
@@ -152,6 +169,9 @@ fn ways(name: &Path, compiler: &str) -> Vec<(&'static str, Mode)> {
         ways.push(("-O0", Mode::Serial));
         ways.push(("-O0", Mode::Check));
         ways.push(("-O1", Mode::Real));
+        if compiler == "gcc" {
+            ways.push(("-O0", Mode::Explore));
+        }
     }
     if name.starts_with("papers") {
         ways.push(("-O2", Mode::Serial));
@@ -171,6 +191,9 @@ impl Case {
         }
         if self.mode == Mode::Check {
             return self.check(&here);
+        }
+        if self.mode == Mode::Explore {
+            return self.explore(&here);
         }
         let first = self.record(&here, "trace.dht")?;
         self.predicts(&here, "trace.dht")?;
@@ -212,7 +235,7 @@ impl Case {
         let name = name.to_string_lossy();
         let other_process = name.starts_with("fork");
         match self.mode {
-            Mode::Parallel | Mode::Watch | Mode::Check => false,
+            Mode::Parallel | Mode::Watch | Mode::Check | Mode::Explore => false,
             Mode::Serial => !other_process,
             Mode::Real => !other_process && !name.contains("signal_handler"),
         }
@@ -259,7 +282,7 @@ impl Case {
         command.args(["-k", "2", SECONDS, support::DEADHEAT, "record", "-o", name]);
         command.arg("--exit-code-from-program");
         match self.mode {
-            Mode::Parallel | Mode::Watch | Mode::Check => &mut command,
+            Mode::Parallel | Mode::Watch | Mode::Check | Mode::Explore => &mut command,
             Mode::Serial => command.args(["--seed", "1"]),
             Mode::Real => command.args(["--seed", "1", "--threads", "real"]),
         };
@@ -322,15 +345,36 @@ impl Case {
         if self.shows_all() {
             complete(&self.oracle, &report, self.lines())?;
         }
-        for id in confirmed(&report)? {
-            let mut replay = here.deadheat(["replay", &id, "--times", REPLAYS]);
-            let output = replay.output().map_err(|error| error.to_string())?;
-            let stood = format!("{REPLAYS} of {REPLAYS} times");
-            if !String::from_utf8_lossy(&output.stderr).contains(&stood) {
-                return Err(told(&output, &format!("{id} was not always reached")));
-            }
+        replays(here, &confirmed(&report)?, REPLAYS)
+    }
+
+    /// Searches the program's schedules: what is found is marked in its text and replays; if all were seen, what is marked is found.
+    fn explore(&self, here: &Sandbox) -> Result<(), String> {
+        let mut command = here.command("timeout");
+        command.args(["-k", "2", "120", support::DEADHEAT, "explore"]);
+        command.args(["--format", "json", "-o", "found.json"]);
+        command.args(["--search-time", "2s", "--", "./prog"]);
+        command.args(&self.oracle.directives.run);
+        let output = command.output().map_err(|error| error.to_string())?;
+        if !matches!(output.status.code(), Some(0 | 5 | 66)) {
+            return Err(told(&output, "explore failed"));
         }
-        Ok(())
+        let report = std::fs::read_to_string(here.path().join("found.json"));
+        let report = report.map_err(|error| told(&output, &error.to_string()))?;
+        agree(&self.oracle, &report, self.lines())?;
+        let figures: serde_json::Value =
+            serde_json::from_str(&report).map_err(|error| error.to_string())?;
+        if figures["stats"]["exhausted"] == true && self.is_scenario() {
+            complete(&self.oracle, &report, self.lines())?;
+        }
+        let failures = figures["findings"].as_array().into_iter().flatten();
+        let mut failures = failures.filter(|finding| finding["kind"] == "failure");
+        if self.oracle.races.is_empty()
+            && let Some(failure) = failures.next()
+        {
+            return Err(format!("a failure that is not expected: {failure:#}"));
+        }
+        replays(here, &confirmed(&report)?, "3")
     }
 
     fn lines(&self) -> Lines {
@@ -364,14 +408,16 @@ impl Case {
     /// Whether one run of the program proves all that is marked.
     fn shows_all(&self) -> bool {
         let path = &self.oracle.path;
-        let is_scenario = path
-            .components()
-            .any(|part| part.as_os_str() == "scenarios");
         let is_elsewhere = ELSEWHERE
             .iter()
             .any(|name| path.file_stem().is_some_and(|stem| stem == *name));
         let is_serial = matches!(self.mode, Mode::Serial | Mode::Check);
-        is_scenario && !is_elsewhere && is_serial && self.level != "-O1"
+        self.is_scenario() && !is_elsewhere && is_serial && self.level != "-O1"
+    }
+
+    fn is_scenario(&self) -> bool {
+        let mut parts = self.oracle.path.components();
+        parts.any(|part| part.as_os_str() == "scenarios")
     }
 
     fn behaves(&self, output: &Output) -> Result<(), String> {

@@ -168,8 +168,8 @@ impl Args {
             Format::Text => show_whole(&explored),
             Format::Json => self.write(&explored.findings, WholeFigures::of(&explored))?,
         }
-        let found = explored.findings.len() + explored.unsettled.len();
-        Ok(match (found, explored.outcome.cuts.is_empty()) {
+        let is_whole = explored.outcome.cuts.is_empty() && explored.unsettled.is_empty();
+        Ok(match (explored.findings.len(), is_whole) {
             (0, true) => Exit::Clean,
             (0, false) => Exit::Inconclusive,
             _ => Exit::Findings,
