@@ -1,6 +1,6 @@
 //! The end of a schedule: are the events of the cut next, and do they race or hold each other up?
 
-use deadheat_trace::{Op, ThreadId};
+use deadheat_trace::{CANCELS, Op, Step, ThreadId};
 use rustc_hash::FxHashSet;
 
 use super::{Broken, Simulation, Violation};
@@ -151,11 +151,13 @@ impl Simulation<'_> {
     }
 
     /// Whether nobody outside of the cut can do anything: all others have ended, or have not begun. Only the first thread
-    /// was created by nobody; when it ends, so does the program.
+    /// was created by nobody; when it ends, so does the program. Where somebody cancels threads nothing is said.
     fn standstill(&self, in_cut: impl Fn(ThreadId) -> bool) -> Result<(), Violation> {
         let observed = self.observed;
         let steps = &observed.window.steps;
-        if observed.window.start.0 != 0 || !observed.gaps.is_empty() {
+        let cancels = |step: &Step| step.event.op() == Op::Send && step.written() == Some(CANCELS);
+        let is_cancelled = steps.iter().any(cancels);
+        if observed.window.start.0 != 0 || !observed.gaps.is_empty() || is_cancelled {
             return Err(Violation::NotAll);
         }
         for (thread, positions) in observed.threads.positions.iter().enumerate() {

@@ -45,7 +45,7 @@ pub enum Violation {
     #[error("{0} is neither in the cut nor at its end")]
     StillRuns(ThreadId),
     /// Nobody knows who else there is.
-    #[error("the window does not have everything from the start")]
+    #[error("the window does not have everything from the start, or threads are cancelled")]
     NotAll,
     /// A lock that is asked for could be taken.
     #[error("event {event} asks for {lock}, which no other thread of the cut holds against it")]
