@@ -229,7 +229,7 @@ fn a_thread_that_is_cancelled_waits_for_nothing() {
         "T1|acq(m)",
         "T1|rel(m)",
         "T1|wait(c)",
-        "T0|send(t=1)",
+        "T0|send(t=2)",
         "T1|recv(t)",
         "T1|timeout(c)",
         "T1|acq(m)",

@@ -31,7 +31,7 @@ pub mod watch;
 mod write_error;
 
 pub use annotate::{Annotate, Function, Known};
-pub use deadheat_wire::{CANCELS, Op, Order};
+pub use deadheat_wire::{Op, Order};
 pub use event::{Event, Step};
 pub use ids::{Addr, EventIndex, LockId, Pc, SyncId, ThreadId};
 pub use roles::{Role, Roles};

@@ -32,11 +32,11 @@ pub mod word;
 pub use block::{BlockHeader, BlockKind, FileHeader};
 pub use checksum::checksum;
 pub use live::{LIVE_BUFFER, LIVE_MAGIC, LiveHeader, SLOT_BYTES};
-pub use op::{CANCELS, Op, Order, TRIED};
+pub use op::{Op, Order, TRIED};
 
 /// The format's version: a reader refuses a file with a larger one. The second one has the operations
 /// of attempts that were refused, the third one what threads got from the system.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The first eight bytes of every recording.
 pub const FILE_MAGIC: [u8; 8] = *b"DEADHEAT";

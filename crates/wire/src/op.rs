@@ -103,9 +103,6 @@ pub enum Op {
 /// thread would not have waited, or not without end. So do what takes from a semaphore and what is woken.
 pub const TRIED: u64 = 1;
 
-/// The number that a send carries if it cancels a thread: whatever that one waits for, it may stop waiting.
-pub const CANCELS: u64 = 1;
-
 impl Op {
     /// All operations, in the order of their numbers.
     pub const ALL: [Op; 45] = [

@@ -1,6 +1,6 @@
 //! The end of a schedule: are the events of the cut next, and do they race or hold each other up?
 
-use deadheat_trace::{CANCELS, Op, Step, ThreadId};
+use deadheat_trace::{Op, ThreadId};
 use rustc_hash::FxHashSet;
 
 use super::{Broken, Simulation, Violation};
@@ -155,9 +155,8 @@ impl Simulation<'_> {
     fn standstill(&self, in_cut: impl Fn(ThreadId) -> bool) -> Result<(), Violation> {
         let observed = self.observed;
         let steps = &observed.window.steps;
-        let cancels = |step: &Step| step.event.op() == Op::Send && step.written() == Some(CANCELS);
-        let is_cancelled = steps.iter().any(cancels);
-        if observed.window.start.0 != 0 || !observed.gaps.is_empty() || is_cancelled {
+        let has_all = observed.window.start.0 == 0 && observed.gaps.is_empty();
+        if !has_all || !observed.cancelled.is_empty() {
             return Err(Violation::NotAll);
         }
         for (thread, positions) in observed.threads.positions.iter().enumerate() {

@@ -109,6 +109,9 @@ pub enum Broken {
     /// Channels: a message is missing.
     #[error("event {0} has to send first")]
     NotSent(u32),
+    /// A thread is cancelled at another place among its events.
+    #[error("a thread would be cancelled by event {0} where it was not")]
+    Cancelled(u32),
     /// Futexes: nobody woke it.
     #[error("no wake-up of {0} came after its wait")]
     NotWoken(SyncId),

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use deadheat_wire::{CANCELS, Op};
+use deadheat_wire::Op;
 
 use super::real;
 use crate::hooks::{caller, trampoline};
@@ -346,8 +346,10 @@ unsafe extern "C" fn cancel(handle: libc::pthread_t) -> c_int {
     }
     // The C library may load what it unwinds with: only now is it through.
     if result == 0 && is_serial {
+        // SAFETY: the record is kept as long as the program may use the handle.
+        let number = unsafe { (*thread).id };
         let sent = Sync::new(Op::Send, handle as usize, pc);
-        sent.with(CANCELS).record();
+        sent.with(u64::from(number) + 1).record();
     }
     result
 }
