@@ -1,6 +1,6 @@
 //! Looks for races and deadlocks in a trace, and explains what was found.
 //!
-//! Every method reads the trace by itself, so that times and memory can be compared; one more
+//! Every method reads the trace by itself, so that times and memory can be compared, or only what may be part of a race at all; one more
 //! reading collects what surrounds the events of the findings.
 
 use std::collections::{BTreeMap, HashMap};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use deadheat_detect::{
     Access, Benign, Channels, Deadlock, Deadlocks, Detector, Hybrid, HybridOptions, LockOrder,
-    Marked, Race, Races, Signature,
+    Marked, Method, Race, Races, Signature, Suspects,
 };
 use deadheat_predict::{Options, Prediction, Proven, Refused};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
@@ -23,11 +23,21 @@ use crate::input::{self, Input};
 use crate::marks;
 use crate::prediction::{Known, Loaded, Predicted};
 use crate::progress::Watched;
+use crate::suspects;
 use crate::unseen::Unseen;
 use crate::witness;
 
 /// Steps between two looks at a detector's memory.
 const STRIDE: u64 = 1 << 16;
+
+/// How much of a trace methods look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// All of it, each method by itself.
+    Whole,
+    /// What may be part of a race at all, which is found out first: see [`suspects`].
+    OfSuspects,
+}
 
 /// What one method found.
 pub struct Run {
@@ -41,6 +51,19 @@ pub struct Run {
     pub took: Duration,
     /// The most memory that it held.
     pub memory: usize,
+}
+
+impl Run {
+    /// Of a method that has nothing to look at.
+    fn of_nothing(how: How) -> Self {
+        Run {
+            how,
+            races: Races::new(),
+            prediction: (!matches!(how, How::Detect(_))).then(Prediction::default),
+            took: Duration::ZERO,
+            memory: 0,
+        }
+    }
 }
 
 /// What all methods found.
@@ -97,6 +120,7 @@ pub fn of(
     methods: &[How],
     config: &Config,
     options: &Options,
+    reading: Reading,
     witnesses: Option<&Path>,
 ) -> Result<Analysis> {
     let mut runs = Vec::new();
@@ -104,9 +128,22 @@ pub fn of(
     let mut events = 0;
     let mut loaded = None;
     let mut needs_unknown = false;
+    let suspects = match reading {
+        Reading::Whole => None,
+        Reading::OfSuspects => {
+            let (suspects, count) = suspects::of(path, config)?;
+            events = count;
+            Some(suspects)
+        }
+    };
+    let suspects = suspects.as_ref();
     for how in methods {
         let run = match how {
-            How::Detect(_) => detect(path, *how, config)?.map(|(run, count)| {
+            _ if suspects.is_some_and(|suspects| suspects::spare(suspects, *how)) => {
+                let is_exact = input::open(path)?.mode() == Mode::Serial;
+                (is_exact || !how.needs_exact_order()).then(|| Run::of_nothing(*how))
+            }
+            How::Detect(_) => detect(path, *how, suspects, config)?.map(|(run, count)| {
                 events = count;
                 run
             }),
@@ -121,7 +158,7 @@ pub fn of(
                 })
             }
             How::Interleave => {
-                let (loaded, _) = Loaded::without_values(path, config)?;
+                let (loaded, _) = Loaded::without_values(path, suspects, config)?;
                 events = events.max(loaded.events());
                 Some(predicted(*how, &loaded, loaded.interleave(options)))
             }
@@ -163,7 +200,7 @@ pub fn of(
 }
 
 /// Shows every step of a trace to `visit`; how many there were, and the stream at its end.
-fn read(
+pub fn read(
     path: &Path,
     input: Input,
     what: &'static str,
@@ -207,13 +244,20 @@ fn predicted(how: How, loaded: &Loaded, predicted: Predicted) -> Run {
     }
 }
 
-fn detect(path: &Path, how: How, config: &Config) -> Result<Option<(Run, u64)>> {
+fn detect(
+    path: &Path,
+    how: How,
+    suspects: Option<&Suspects>,
+    config: &Config,
+) -> Result<Option<(Run, u64)>> {
     let started = Instant::now();
     let input = input::open(path)?;
     if how.needs_exact_order() && input.mode() == Mode::Parallel {
         return Ok(None);
     }
     let mut detector = detector(path, how, config)?;
+    // Others learn an order from accesses, too.
+    let suspects = suspects.filter(|_| how == How::Detect(Method::Hb));
     let mut races = Races::new();
     let mut memory = 0;
     let mut unseen = Unseen::of(input.tables());
@@ -223,7 +267,8 @@ fn detect(path: &Path, how: How, config: &Config) -> Result<Option<(Run, u64)>> 
         "looking for races",
         config,
         |index, step, tables| {
-            if !unseen.is_unseen(&step.event) {
+            let is_asked = suspects.is_none_or(|suspects| suspects.may_race(&step.event));
+            if is_asked && !unseen.is_unseen(&step.event) {
                 detector.step(index, step, tables, &mut races);
             }
             if index.0.is_multiple_of(STRIDE) {

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use deadheat_detect::Suspects;
 use deadheat_predict::interleave::{LockWords, Observation, cspm, generate};
 use deadheat_predict::{
     CodeNeeds, Goal, Observer, Options, Prediction, Proven, Reads, Refused, Source, Stage,
@@ -119,11 +120,16 @@ impl Loaded {
         Ok(Some(loaded))
     }
 
-    /// Reads a trace of any kind for those who do not ask for values; with its tables.
-    pub fn without_values(path: &Path, config: &Config) -> Result<(Self, Tables)> {
+    /// Reads a trace of any kind for those who do not ask for values; with its tables. Accesses to what is no suspect are left out.
+    pub fn without_values(
+        path: &Path,
+        suspects: Option<&Suspects>,
+        config: &Config,
+    ) -> Result<(Self, Tables)> {
         let input = input::open(path)?;
         let mut unseen = Unseen::of(input.tables());
         let mut stream = marks::apply(Watched::new(input, "reading"), config);
+        let mut count = 0;
         let mut loaded = Loaded {
             steps: Vec::new(),
             indexes: Vec::new(),
@@ -136,10 +142,14 @@ impl Loaded {
             .next_step()
             .map_err(|error| input::broken(path, &error))?
         {
+            let counted = EventIndex(count);
+            count += 1;
+            if suspects.is_some_and(|suspects| !suspects.may_race(&step.event)) {
+                continue;
+            }
             if unseen.is_unseen(&step.event) {
                 loaded.unseen.insert(step.event.pc());
             }
-            let counted = EventIndex(loaded.indexes.len() as u64);
             loaded.indexes.push(stream.last_index().unwrap_or(counted));
             loaded.steps.push(step);
         }

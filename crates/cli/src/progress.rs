@@ -75,6 +75,10 @@ impl<S: Steps> Steps for Watched<S> {
     fn mode(&self) -> Mode {
         self.steps.mode()
     }
+
+    fn is_made_up(&self) -> bool {
+        self.steps.is_made_up()
+    }
 }
 
 /// Things that are done one after the other, and how many of them are.

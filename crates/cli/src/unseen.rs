@@ -8,10 +8,15 @@ use deadheat_report::Binaries;
 use deadheat_trace::{Event, Op, Pc, Tables};
 use rustc_hash::FxHashMap;
 
+/// How the names of C++'s `delete` and `delete[]` begin.
+const DELETE: [&str; 2] = ["_Zdl", "_Zda"];
+
 /// Knows which code has hooks.
 pub struct Unseen {
     binaries: Binaries,
     known: FxHashMap<Pc, bool>,
+    /// Places without hooks that give memory back, and whether they do it for their caller.
+    handing_on: FxHashMap<Pc, bool>,
 }
 
 impl Unseen {
@@ -20,38 +25,43 @@ impl Unseen {
         Unseen {
             binaries: Binaries::of(tables),
             known: FxHashMap::default(),
+            handing_on: FxHashMap::default(),
         }
     }
 
     /// Whether an event is an access by code without hooks.
     #[inline]
     pub fn is_unseen(&mut self, event: &Event) -> bool {
-        matches!(event.op(), Op::Read | Op::Write | Op::Free) && self.is_without_hooks(event.pc())
+        matches!(event.op(), Op::Read | Op::Write | Op::Free) && self.is_without_hooks(event)
     }
 
-    /// Whether a place is in code without hooks.
+    /// Whether an event is in code without hooks.
     #[inline]
-    pub fn is_without_hooks(&mut self, pc: Pc) -> bool {
-        match self.known.get(&pc) {
+    pub fn is_without_hooks(&mut self, event: &Event) -> bool {
+        let unseen = match self.known.get(&event.pc()) {
             Some(known) => *known,
-            None => self.look_up(pc),
-        }
+            None => self.look_up(event.pc()),
+        };
+        unseen && !(event.op() == Op::Free && self.is_handed_on(event.pc()))
     }
 
     #[cold]
     fn look_up(&mut self, pc: Pc) -> bool {
         // Without the program's file nothing is known, and all is judged.
-        let unseen = self.binaries.find(pc).is_some_and(|(binary, address)| {
-            !binary.has_hooks(address.saturating_sub(1)) && !hands_on(&self.binaries, pc)
-        });
+        let found = self.binaries.find(pc);
+        let unseen =
+            found.is_some_and(|(binary, address)| !binary.has_hooks(address.saturating_sub(1)));
         self.known.insert(pc, unseen);
         unseen
     }
-}
 
-/// Whether the function at a place only hands on what its caller wants: C++'s `delete`.
-fn hands_on(binaries: &Binaries, pc: Pc) -> bool {
-    let frames = binaries.frames(pc);
-    let name = frames.first().and_then(|frame| frame.function.as_deref());
-    name.is_some_and(|name| name.starts_with("operator delete"))
+    /// Whether the function at a place only hands on what its caller wants: C++'s `delete`.
+    fn is_handed_on(&mut self, pc: Pc) -> bool {
+        let binaries = &self.binaries;
+        *self.handing_on.entry(pc).or_insert_with(|| {
+            let found = binaries.find(pc);
+            let name = found.and_then(|(binary, address)| binary.symbol(address.saturating_sub(1)));
+            name.is_some_and(|name| DELETE.iter().any(|delete| name.starts_with(delete)))
+        })
+    }
 }

@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::Run;
 use crate::error::{Error, Result};
-use crate::input;
+use crate::input::{self, Input};
+use crate::store::info::Ended;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -42,6 +43,9 @@ pub struct Witness {
     pub schedule: Vec<(u32, u64)>,
     /// How often another thread goes on.
     pub switches: usize,
+    /// Of a failure: how the program ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Ended>,
     /// Of a coarse witness: the events that follow each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronisation: Option<Vec<u64>>,
@@ -54,7 +58,7 @@ pub struct Trace {
     pub path: PathBuf,
     /// How many events it has.
     pub events: u64,
-    /// Of all its events: threads, operations, targets, places.
+    /// Of all its events: of a recording the checksum, of text their threads, operations, targets and places.
     pub digest: String,
 }
 
@@ -67,29 +71,44 @@ pub struct Next {
     pub thread: u32,
 }
 
-/// A digest of a trace's events: FNV-1a, a word at a time.
-pub struct Digest(u64);
+/// A digest of a trace's events. That of a recording is known before it is read; that of text is FNV-1a, a word at a time.
+pub struct Digest {
+    is_whole: bool,
+    sum: u64,
+}
 
 impl Digest {
-    /// Of no events.
-    pub fn new() -> Self {
-        Digest(0xcbf2_9ce4_8422_2325)
+    /// Of a trace that is about to be read.
+    pub fn of(input: &Input) -> Self {
+        match input {
+            Input::Recording(file, _) => Digest {
+                is_whole: true,
+                sum: file.sum(),
+            },
+            Input::Text(_) => Digest {
+                is_whole: false,
+                sum: 0xcbf2_9ce4_8422_2325,
+            },
+        }
     }
 
-    /// With one more.
+    /// With one more event that was read.
     pub fn add(&mut self, event: &Event) {
+        if self.is_whole {
+            return;
+        }
         for word in [
             u64::from(event.thread().0) << 8 | event.op() as u64,
             event.target(),
             event.pc().0.into(),
         ] {
-            self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01b3);
+            self.sum = (self.sum ^ word).wrapping_mul(0x0100_0000_01b3);
         }
     }
 
     /// As witnesses have it.
     pub fn text(&self) -> String {
-        format!("{:016x}", self.0)
+        format!("{:016x}", self.sum)
     }
 }
 
@@ -105,6 +124,7 @@ impl Witness {
             start,
             next: Vec::new(),
             switches: 0,
+            ends: None,
             schedule: Vec::new(),
             synchronisation: None,
         }
@@ -238,7 +258,7 @@ pub fn write(
 pub fn threads(path: &Path) -> Result<(Vec<ThreadId>, String)> {
     let mut steps = input::open(path)?;
     let mut threads = Vec::new();
-    let mut digest = Digest::new();
+    let mut digest = Digest::of(&steps);
     while let Some(step) = steps
         .next_step()
         .map_err(|error| input::broken(path, &error))?

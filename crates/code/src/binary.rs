@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::Mmap;
-use object::{Architecture, Object, ObjectKind};
+use object::{Architecture, Object, ObjectKind, ObjectSymbol, SymbolKind};
 
 use crate::Error;
 use crate::arch::X86_64;
@@ -102,9 +102,35 @@ impl Binary {
     /// seen.
     pub fn hooked(&self) -> &[(u64, u64)] {
         self.hooked.get_or_init(|| {
+            if !self.names_hooks() {
+                return Vec::new();
+            }
             let mut architecture = X86_64::default();
             Image::of(&self.data, &mut architecture).hooked(&mut architecture)
         })
+    }
+
+    /// Whether it names a hook at all: most libraries do not.
+    fn names_hooks(&self) -> bool {
+        let Ok(object) = object::File::parse(&*self.data) else {
+            return false;
+        };
+        let mut symbols = object.symbols().chain(object.dynamic_symbols());
+        symbols.any(|symbol| {
+            let name = symbol.name_bytes();
+            name.is_ok_and(|name| name.starts_with(b"__tsan_"))
+        })
+    }
+
+    /// The name that the linker knows the function at an address by, if it has one. Debug information is not asked.
+    pub fn symbol(&self, address: u64) -> Option<String> {
+        let object = object::File::parse(&*self.data).ok()?;
+        let mut symbols = object.symbols().chain(object.dynamic_symbols());
+        let symbol = symbols.find(|symbol| {
+            let inside = address.wrapping_sub(symbol.address()) < symbol.size();
+            inside && symbol.kind() == SymbolKind::Text
+        })?;
+        Some(symbol.name().ok()?.to_owned())
     }
 
     /// Whether an address lies in a function with hooks.

@@ -32,6 +32,7 @@ mod races;
 mod shadow;
 mod shb;
 mod simple;
+mod suspects;
 mod syncp;
 mod wcp;
 
@@ -52,5 +53,6 @@ pub use races::{Access, Found, Race, Races, Signature};
 pub use shadow::Shadow;
 pub use shb::Shb;
 pub use simple::Simple;
+pub use suspects::Suspects;
 pub use syncp::SyncP;
 pub use wcp::Wcp;

@@ -5,30 +5,23 @@
 //! the trace once, with and without those, and keeps what the schedule needs.
 
 mod coarse;
+mod file;
+mod sites;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use coarse::{CoarsePlanner, CoarseRequest};
 use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
 pub use deadheat_wire::plan::{After, GoalKind};
-use deadheat_wire::plan::{
-    MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region, VERSION,
-};
+use deadheat_wire::plan::{PlanEvent, PlanSite, Region};
+use file::Parts;
+pub use file::Plan;
+use sites::Sites;
 
 use crate::regions::Regions;
-
-/// Where a step of a trace comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// It was recorded in the program's own code.
-    Own,
-    /// It was recorded in code without hooks.
-    Foreign,
-    /// A reader has added it to what was recorded.
-    MadeUp,
-}
 
 /// What to enforce: everything before `start` as it was recorded, then so many events of which thread, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,15 +46,22 @@ pub struct Goal {
 /// Collects what plans need while the trace is read.
 pub struct Planner<'a> {
     request: &'a Request,
+    is_foreign: IsForeign<'a>,
     /// How many events of which thread are needed behind the beginning.
     wanted: BTreeMap<ThreadId, u64>,
+    /// How many of all, and how many goals have not been seen.
+    missing: u64,
     regions: Regions,
-    threads: BTreeMap<ThreadId, Thread>,
+    sites: Sites,
+    threads: Vec<Thread>,
     /// The recorded order of the beginning.
     beginning: Vec<(ThreadId, u64)>,
     goals: Vec<Option<(ThreadId, PlanEvent)>>,
     index: u64,
 }
+
+/// Whether code without hooks did something.
+type IsForeign<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
 
 /// A thread's events that the runtime counts.
 #[derive(Default)]
@@ -74,21 +74,13 @@ struct Thread {
 /// What was collected: schedules of these events can be planned.
 pub struct Collected {
     regions: u32,
-    threads: BTreeMap<ThreadId, Thread>,
+    sites: Arc<Vec<PlanSite>>,
+    /// By number: the events, and for each of the trace's how many of these there are with it.
+    threads: Vec<(Arc<Vec<PlanEvent>>, Vec<u32>)>,
     goals: Vec<(ThreadId, PlanEvent)>,
     kind: GoalKind,
     /// The whole schedule: that of the beginning, then the one that was requested.
     pub schedule: Vec<(ThreadId, u64)>,
-}
-
-/// A schedule to enforce, ready to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    header: PlanHeader,
-    threads: Vec<PlanThread>,
-    segments: Vec<PlanSegment>,
-    events: Vec<PlanEvent>,
-    goals: Vec<PlanGoal>,
 }
 
 /// Why there is no plan.
@@ -113,53 +105,76 @@ pub enum PlanError {
 }
 
 impl<'a> Planner<'a> {
-    /// For a request.
-    pub fn new(request: &'a Request) -> Self {
+    /// For a request. `is_foreign`: whether code without hooks did something; it is asked once for what is done at a place.
+    pub fn new(request: &'a Request, is_foreign: impl FnMut(&Event) -> bool + 'a) -> Self {
         let mut wanted = BTreeMap::new();
         for (thread, count) in &request.schedule {
             *wanted.entry(*thread).or_default() += count;
         }
+        let goals = request.goal.next.len();
         Planner {
             request,
+            is_foreign: Box::new(is_foreign),
+            missing: wanted.values().sum::<u64>() + goals as u64,
             wanted,
             regions: Regions::new(),
-            threads: BTreeMap::new(),
+            sites: Sites::default(),
+            threads: Vec::new(),
             beginning: Vec::new(),
-            goals: vec![None; request.goal.next.len()],
+            goals: vec![None; goals],
             index: 0,
         }
     }
 
-    /// The next step of the trace.
-    pub fn step(&mut self, step: &Step, origin: Origin, tables: &Tables) {
-        let made_up = origin == Origin::MadeUp;
+    /// Whether what follows in the trace does not matter any more.
+    pub fn is_complete(&self) -> bool {
+        self.missing == 0 && self.index >= self.request.start.0
+    }
+
+    /// The next step of the trace. `made_up`: a reader has added it to what was recorded.
+    pub fn step(&mut self, step: &Step, made_up: bool, tables: &Tables) {
         let index = EventIndex(self.index);
         self.index += 1;
         let id = step.event.thread();
-        let mut planned = self.event(step, tables);
-        planned.soft = u8::from(origin == Origin::Foreign);
-        if let Some(goal) = self
-            .request
-            .goal
-            .next
-            .iter()
-            .position(|next| *next == index)
-        {
-            self.goals[goal] = Some((id, as_goal(planned, made_up)));
+        let op = step.event.op();
+        let mut goals = self.request.goal.next.iter();
+        let goal = goals.position(|next| *next == index);
+        let is_wanted = self.is_wanted(index, id);
+        let is_planned = is_wanted && !made_up && is_counted(op);
+        let is_block = matches!(op, Op::Alloc | Op::Free);
+        let planned = (is_planned || goal.is_some() || is_block).then(|| self.event(step, tables));
+        if let (Some(goal), Some(planned)) = (goal, planned) {
+            let site = as_goal(self.sites.get(planned.site), made_up);
+            let site = self.sites.add(site);
+            self.missing -= u64::from(self.goals[goal].is_none());
+            self.goals[goal] = Some((id, PlanEvent { site, ..planned }));
         }
+        if !is_wanted {
+            return;
+        }
+        if self.threads.len() <= id.index() {
+            self.threads.resize_with(id.index() + 1, Thread::default);
+        }
+        let thread = &mut self.threads[id.index()];
+        thread.events.extend(planned.filter(|_| is_planned));
+        thread.counted.push(thread.events.len() as u32);
+    }
+
+    /// Whether the schedule has this event of a thread.
+    #[inline]
+    fn is_wanted(&mut self, index: EventIndex, id: ThreadId) -> bool {
         if index < self.request.start {
             extend(&mut self.beginning, id, 1);
-        } else {
-            match self.wanted.get_mut(&id) {
-                Some(left) if *left > 0 => *left -= 1,
-                _ => return,
+            return true;
+        }
+        match self.wanted.get_mut(&id) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                self.missing -= 1;
+                true
             }
+            _ => false,
         }
-        let thread = self.threads.entry(id).or_default();
-        if !made_up && is_counted(step.event.op()) {
-            thread.events.push(planned);
-        }
-        thread.counted.push(thread.events.len() as u32);
     }
 
     /// An event as the plan has it.
@@ -175,14 +190,13 @@ impl<'a> Planner<'a> {
                 .get(event.sync().index())
                 .map(|object| object.addr.0),
         };
-        let mut defines = 0;
         let (region, target) = match (op, address) {
             (Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End, _) => {
                 (Region::FIXED, u64::from(event.peer().0))
             }
             (Op::Alloc, Some(start)) => {
-                defines = self.regions.allocate(start, step.written().unwrap_or(1));
-                (Region::ANY, 0)
+                let bytes = step.written().unwrap_or(1);
+                (Region(self.regions.allocate(start, bytes)), 0)
             }
             (_, Some(address)) if address != 0 => self.regions.locate(address, tables),
             _ => (Region::ANY, 0),
@@ -190,23 +204,14 @@ impl<'a> Planner<'a> {
         if let (Op::Free, Some(start)) = (op, address) {
             self.regions.free(start);
         }
-        let size = match op.is_access() {
-            true => event.size().min(u64::from(u16::MAX)) as u16,
-            false => 0,
-        };
         PlanEvent {
-            op: op as u8,
-            soft: 0,
-            size,
+            site: self.sites.of(event, tables, &mut self.is_foreign),
             region: region.0,
             target,
-            pc: place(event, tables),
-            defines,
-            moves: u32::from(is_in_library(event, tables)),
         }
     }
 
-    /// What was collected, once the whole trace was shown.
+    /// What was collected, once the whole trace was shown, or as much of it as matters.
     pub fn finish(self) -> Result<Collected, PlanError> {
         let mut goals = Vec::new();
         for (goal, next) in self.goals.iter().zip(&self.request.goal.next) {
@@ -216,9 +221,13 @@ impl<'a> Planner<'a> {
         for (thread, count) in &self.request.schedule {
             extend(&mut schedule, *thread, *count);
         }
+        let threads = self.threads.into_iter();
         Ok(Collected {
             regions: self.regions.count(),
-            threads: self.threads,
+            sites: Arc::new(self.sites.into_all()),
+            threads: threads
+                .map(|thread| (Arc::new(thread.events), thread.counted))
+                .collect(),
             goals,
             kind: self.request.goal.kind,
             schedule,
@@ -248,8 +257,8 @@ impl Collected {
         for (id, count) in schedule {
             let passed = passed.entry(*id).or_default();
             *passed += count;
-            let thread = self.threads.get(id);
-            let there = thread.map_or(0, |thread| thread.counted.len() as u64);
+            let counted = self.threads.get(id.index()).map(|(_, counted)| counted);
+            let there = counted.map_or(0, Vec::len) as u64;
             if *passed > there {
                 return Err(PlanError::Missing {
                     thread: *id,
@@ -258,8 +267,8 @@ impl Collected {
                 });
             }
             let last = passed.checked_sub(1).map(|last| last as usize);
-            if let (Some(thread), Some(last)) = (thread, last) {
-                let upto = u64::from(thread.counted[last]);
+            if let (Some(counted), Some(last)) = (counted, last) {
+                let upto = u64::from(counted[last]);
                 order.push((*id, upto));
                 needed.insert(*id, upto);
             }
@@ -267,149 +276,21 @@ impl Collected {
         for (id, _) in &self.goals {
             needed.entry(*id).or_default();
         }
-        let mut plan = Plan {
-            header: PlanHeader {
-                magic: MAGIC,
-                version: VERSION,
-                goal: self.kind as u32,
-                after: After::Stop as u32,
-                first: 0,
-                steady: u32::from(steady),
-                threads: needed.len() as u32,
-                goals: self.goals.len() as u32,
-                regions: self.regions,
-                segments: 0,
-                events: 0,
-                at: 0,
-                value: 0,
-                value_bytes: 0,
-            },
-            threads: Vec::new(),
-            segments: Vec::new(),
-            events: Vec::new(),
-            goals: Vec::new(),
+        let thread = |(id, count): (ThreadId, u64)| {
+            let known = self.threads.get(id.index());
+            let events = known.map(|(events, _)| Arc::clone(events));
+            (id, events.unwrap_or_default(), count)
         };
-        let number =
-            |id: &ThreadId| needed.keys().position(|known| known == id).unwrap_or(0) as u32;
-        for (id, count) in &needed {
-            let events = self
-                .threads
-                .get(id)
-                .map_or(&[][..], |thread| &thread.events);
-            plan.threads.push(PlanThread {
-                id: id.0,
-                reserved: 0,
-                first: plan.events.len() as u64,
-                count: *count,
-            });
-            plan.events.extend_from_slice(&events[..*count as usize]);
-        }
-        for (id, upto) in order {
-            let thread = number(&id);
-            match plan.segments.last_mut() {
-                Some(last) if last.thread == thread => last.upto = upto,
-                _ => plan.segments.push(PlanSegment {
-                    thread,
-                    reserved: 0,
-                    upto,
-                }),
-            }
-        }
-        plan.goals = self
-            .goals
-            .iter()
-            .map(|(id, event)| PlanGoal {
-                thread: number(id),
-                reserved: 0,
-                event: *event,
-            })
-            .collect();
-        plan.header.segments = plan.segments.len() as u64;
-        plan.header.events = plan.events.len() as u64;
-        Ok(plan)
+        Ok(Plan::of(Parts {
+            goal: self.kind,
+            steady,
+            regions: self.regions,
+            sites: Arc::clone(&self.sites),
+            threads: needed.into_iter().map(thread).collect(),
+            order,
+            goals: self.goals.clone(),
+        }))
     }
-}
-
-impl Plan {
-    /// The same with something else happening at its goals: `first` is the goal whose thread goes first then.
-    pub fn then(mut self, after: After, first: u32) -> Self {
-        (self.header.after, self.header.first) = (after as u32, first);
-        self
-    }
-
-    /// How often another thread goes on.
-    pub fn switches(&self) -> usize {
-        self.segments.len().saturating_sub(1)
-    }
-
-    /// The event that a thread should do after so many, if the plan has one: the operation and its place.
-    pub fn expected(&self, thread: ThreadId, done: u64) -> Option<(Op, u64)> {
-        let index = self.threads.iter().position(|known| known.id == thread.0)?;
-        let known = &self.threads[index];
-        let event = match done < known.count {
-            true => &self.events[(known.first + done) as usize],
-            false => {
-                let mut goals = self.goals.iter();
-                &goals.find(|goal| goal.thread as usize == index)?.event
-            }
-        };
-        Some((Op::from_number(event.op)?, event.pc))
-    }
-
-    /// The bytes of the file.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let header = &self.header;
-        bytes.extend_from_slice(&header.magic);
-        for half in [
-            header.version,
-            header.goal,
-            header.after,
-            header.first,
-            header.steady,
-            header.threads,
-            header.goals,
-            header.regions,
-        ] {
-            bytes.extend_from_slice(&half.to_le_bytes());
-        }
-        for word in [
-            header.segments,
-            header.events,
-            header.at,
-            header.value,
-            header.value_bytes,
-        ] {
-            bytes.extend_from_slice(&word.to_le_bytes());
-        }
-        for thread in &self.threads {
-            bytes.extend_from_slice(&u64::from(thread.id).to_le_bytes());
-            bytes.extend_from_slice(&thread.first.to_le_bytes());
-            bytes.extend_from_slice(&thread.count.to_le_bytes());
-        }
-        for segment in &self.segments {
-            bytes.extend_from_slice(&u64::from(segment.thread).to_le_bytes());
-            bytes.extend_from_slice(&segment.upto.to_le_bytes());
-        }
-        for event in &self.events {
-            put_event(&mut bytes, event);
-        }
-        for goal in &self.goals {
-            bytes.extend_from_slice(&u64::from(goal.thread).to_le_bytes());
-            put_event(&mut bytes, &goal.event);
-        }
-        bytes
-    }
-}
-
-fn put_event(bytes: &mut Vec<u8>, event: &PlanEvent) {
-    bytes.extend_from_slice(&[event.op, event.soft]);
-    bytes.extend_from_slice(&event.size.to_le_bytes());
-    bytes.extend_from_slice(&event.region.to_le_bytes());
-    bytes.extend_from_slice(&event.target.to_le_bytes());
-    bytes.extend_from_slice(&event.pc.to_le_bytes());
-    bytes.extend_from_slice(&event.defines.to_le_bytes());
-    bytes.extend_from_slice(&event.moves.to_le_bytes());
 }
 
 /// Whether the runtime counts events of this kind.
@@ -431,8 +312,8 @@ fn is_counted(op: Op) -> bool {
 
 /// What the runtime announces for a goal: a request is what it asks for, the beginning of a wait its end, and a lock that is made of
 /// atomics the change of its word.
-fn as_goal(event: PlanEvent, made_up: bool) -> PlanEvent {
-    let op = match Op::from_number(event.op) {
+fn as_goal(mut site: PlanSite, made_up: bool) -> PlanSite {
+    let op = match Op::from_number(site.op) {
         _ if made_up => Op::AtomicRmw,
         Some(Op::Request) => Op::Acquire,
         Some(Op::ReadRequest) => Op::ReadAcquire,
@@ -441,26 +322,8 @@ fn as_goal(event: PlanEvent, made_up: bool) -> PlanEvent {
         Some(Op::Wait | Op::WakeRequest) => Op::Wake,
         Some(Op::BarrierEnter) => Op::BarrierExit,
         Some(Op::FutexWait) => Op::FutexWoken,
-        _ => return event,
+        _ => return site,
     };
-    PlanEvent {
-        op: op as u8,
-        ..event
-    }
-}
-
-/// Whether an event is in a library. The program itself comes first among the modules.
-fn is_in_library(event: &Event, tables: &Tables) -> bool {
-    let module = tables.module_of(event.pc());
-    module.is_some_and(|(module, _)| tables.modules[0].start != module.start)
-}
-
-/// Where an event is in the recorded run's memory; 0 if that is not known or does not matter.
-fn place(event: &Event, tables: &Tables) -> u64 {
-    match event.op() {
-        Op::Begin | Op::End | Op::Alloc => 0,
-        _ => tables
-            .module_of(event.pc())
-            .map_or(0, |(module, address)| address.wrapping_add(module.bias)),
-    }
+    site.op = op as u8;
+    site
 }

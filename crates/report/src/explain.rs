@@ -71,6 +71,12 @@ impl Explain<'_> {
         Some(Finding::new(Kind::Deadlock, rung, method, accesses?))
     }
 
+    /// A program that ends as it should not: the last event of the thread that was running.
+    pub fn failure(&self, last: EventIndex, rung: Rung, method: &str) -> Option<Finding> {
+        let access = self.access(last, self.contexts.get(last)?);
+        Some(Finding::new(Kind::Failure, rung, method, vec![access]))
+    }
+
     fn access(&self, index: EventIndex, context: &Context) -> Access {
         let event = &context.step.event;
         let stack = self.stack(&Place {

@@ -53,6 +53,11 @@ pub trait Steps {
         None
     }
 
+    /// Whether the step that was handed out last was not recorded: a reader has added it to what was.
+    fn is_made_up(&self) -> bool {
+        false
+    }
+
     /// Reads the rest into memory.
     fn collect_trace(mut self) -> Result<Trace, Self::Error>
     where

@@ -97,6 +97,32 @@ fn a_change_of_the_word_takes_and_gives_the_lock() {
 }
 
 #[test]
+fn readers_say_what_they_have_made_up() {
+    for serial in [true, false] {
+        let run: Run = vec![
+            (0, change(0, 1).at(place(Role::Lock))),
+            (0, look(1).at(place(Role::Lock))),
+            (0, change(1, 0).at(place(Role::Unlock))),
+            (0, change(0, 9).at(place(Role::Lock))),
+            (0, change(9, 1).at(place(Role::Downgrade))),
+        ];
+        let mut opened = Recording::new(serial, &run, || false).open();
+        let plain = all(&opened);
+        opened.file.set_roles(roles());
+        let mut reader = opened.file.read();
+        let mut recorded = Vec::new();
+        let mut made_up = 0;
+        while let Ok(Some(step)) = reader.next_step() {
+            match reader.is_made_up() {
+                true => made_up += 1,
+                false => recorded.push(step),
+            }
+        }
+        assert_eq!((recorded, made_up), (plain.steps, 5));
+    }
+}
+
+#[test]
 fn locks_that_were_only_tried_for_say_so() {
     let run: Run = vec![
         (0, change(0, 1).at(place(Role::TryLock))),

@@ -169,6 +169,11 @@ impl BlockHeader {
         self.flags & Self::VALUES != 0
     }
 
+    /// A checksum of the header, and with it of the payload.
+    pub const fn sum(&self) -> u64 {
+        self.sum
+    }
+
     /// Whether `payload` is what was sealed.
     pub fn matches(&self, payload: &[u64]) -> bool {
         payload.len() == self.words as usize && checksum(payload) == self.payload_sum

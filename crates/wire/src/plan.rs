@@ -1,12 +1,12 @@
 //! A schedule to enforce: what the tool writes and the runtime follows.
 //!
 //! ```text
-//! file := PlanHeader PlanThread* PlanSegment* PlanEvent* PlanGoal*
+//! file := PlanHeader PlanThread* PlanSegment* PlanSite* PlanEvent* PlanGoal*
 //! ```
 //!
 //! Everything is little-endian and eight bytes wide or a half of that, so that the file can be mapped and used
 //! as it is. *Events* stand thread by thread, each thread's in its order: what the runtime checks every step
-//! against. Functions' entries and exits and requests for locks are not among them: the first are
+//! against. What they do and where is said once for all that have it in common, in their *site*. Functions' entries and exits and requests for locks are not among them: the first are
 //! nobody else's business, and whether a thread has to wait depends on the schedule. *Segments* say in which order: thread
 //! `thread` goes on until `upto` of its events have happened. Then the threads of the *goals* are let go on until each stands in
 //! front of its goal.
@@ -14,7 +14,7 @@
 //! Addresses are said so that they mean the same in another run: see [`Region`].
 //!
 //! While a program is *watched*, threads run free but for synchronisation: the plan has nothing else ([`is_enforced`]), its goals are none or
-//! those of a deadlock, and a region that no event defines is the object that is used first under its name.
+//! those of a deadlock, and a region that no allocation hands out is the object that is used first under its name.
 //!
 //! What comes of it is written to the file `<plan>.verdict`, in one piece, as text:
 //!
@@ -117,6 +117,8 @@ pub struct PlanHeader {
     pub goals: u32,
     /// How many regions: their numbers are smaller.
     pub regions: u32,
+    /// How many sites.
+    pub sites: u64,
     /// How many segments.
     pub segments: u64,
     /// How many events.
@@ -169,30 +171,36 @@ impl Region {
     pub const ANY: Region = Region(0);
     /// The address is that in the recorded run.
     pub const FIXED: Region = Region(1);
-    /// From here on: the block that the event with this number in `defines` has handed out.
+    /// From here on: the block that the allocation with this region has handed out.
     pub const FIRST_BLOCK: u32 = 2;
 }
 
-/// An event.
+/// What all events have in common that do the same at the same place: there are few of these for many events.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlanEvent {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PlanSite {
     /// An `Op`.
     pub op: u8,
     /// 1 if code without hooks did it: it may be missing, or something else may come instead, since what such code depends on is not seen.
     pub soft: u8,
     /// How many bytes it accesses.
     pub size: u16,
-    /// A [`Region`].
+    /// 1 if its place is in a library, which may be loaded elsewhere: only the last twelve bits are the same.
+    pub moves: u32,
+    /// Where it is; 0 if that is not known or does not matter.
+    pub pc: u64,
+}
+
+/// An event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanEvent {
+    /// Which of the plan's sites.
+    pub site: u32,
+    /// A [`Region`]; for an allocation the one that it hands out, which has no address before.
     pub region: u32,
     /// The address in the region; for forks, joins, beginnings and ends a thread's number.
     pub target: u64,
-    /// Where it is; 0 if that is not known or does not matter.
-    pub pc: u64,
-    /// For an allocation: the region that it hands out, 0 if nobody asks.
-    pub defines: u32,
-    /// 1 if its place is in a library, which may be loaded elsewhere: only the last twelve bits are the same.
-    pub moves: u32,
 }
 
 /// What a thread stands in front of in the end: behind its last event.
@@ -207,8 +215,9 @@ pub struct PlanGoal {
     pub event: PlanEvent,
 }
 
-const _: () = assert!(size_of::<PlanHeader>() == 80);
+const _: () = assert!(size_of::<PlanHeader>() == 88);
 const _: () = assert!(size_of::<PlanThread>() == 24);
 const _: () = assert!(size_of::<PlanSegment>() == 16);
-const _: () = assert!(size_of::<PlanEvent>() == 32);
-const _: () = assert!(size_of::<PlanGoal>() == 40);
+const _: () = assert!(size_of::<PlanSite>() == 16);
+const _: () = assert!(size_of::<PlanEvent>() == 16);
+const _: () = assert!(size_of::<PlanGoal>() == 24);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::search::{self, Search};
 use super::trace::Which;
 use super::watch::Format;
-use crate::analysis::{self, Analysis};
+use crate::analysis::{self, Analysis, Reading};
 use crate::config::ConfigArgs;
 use crate::confirm::coarse;
 use crate::error::{Error, Result};
@@ -98,7 +98,14 @@ impl Args {
         };
         let folder = self.witness_folder(&path)?;
         let options = self.search.options();
-        let mut analysis = analysis::of(&path, &methods, &config, &options, folder.as_deref())?;
+        let mut analysis = analysis::of(
+            &path,
+            &methods,
+            &config,
+            &options,
+            Reading::Whole,
+            folder.as_deref(),
+        )?;
         if analysis.runs.is_empty() {
             return Err(Error::usage(format!(
                 "{} cannot be used on {}: the order of its accesses is not exact",
@@ -277,6 +284,7 @@ fn summary(analysis: &Analysis, suppressed: usize) -> String {
         (of(Kind::Race, false), "possible race"),
         (of(Kind::Deadlock, true), "deadlock"),
         (of(Kind::Deadlock, false), "possible deadlock"),
+        (of(Kind::Failure, true), "failure"),
     ];
     let mut parts: Vec<String> = all
         .into_iter()

@@ -79,13 +79,14 @@ impl Args {
         }
         let after = match self.order {
             Some(_) => After::Go,
+            None if case.witness.kind == Kind::Failure => After::Go,
             None => After::Stop,
         };
         let mut reached = 0;
         let mut why = None;
         for _ in 0..self.times {
             let enforced = case.enforce(after, first, Output::Shown)?;
-            if enforced.is_reached() {
+            if case.stands(&enforced) {
                 reached += 1;
                 if self.times == 1 && self.order.is_some() {
                     say(format_args!("the program {}", enforced.ended.told()));
@@ -97,6 +98,7 @@ impl Args {
         let stands = match case.witness.kind {
             Kind::Race => "both threads stood in front of their accesses",
             Kind::Deadlock => "the deadlock stood",
+            Kind::Failure => "the program failed as recorded",
         };
         if self.times > 1 {
             say(format_args!("{stands} {reached} of {} times", self.times));
@@ -138,6 +140,7 @@ impl Args {
         let stands = match witness.kind {
             Kind::Race => "the race was seen",
             Kind::Deadlock => "the deadlock stood",
+            Kind::Failure => "the program failed",
         };
         if self.times > 1 {
             say(format_args!("{stands} {reached} of {} times", self.times));

@@ -92,7 +92,7 @@ impl Events {
     fn of(path: &Path) -> Result<Self> {
         let mut steps = input::open(path)?;
         let mut all = Vec::new();
-        let mut digest = Digest::new();
+        let mut digest = Digest::of(&steps);
         while let Some(step) = steps
             .next_step()
             .map_err(|error| input::broken(path, &error))?

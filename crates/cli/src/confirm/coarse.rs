@@ -2,18 +2,19 @@
 //! watches (Carril, Tichy, SEPS 2015): what is found then is real, however the schedule was come by.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, PlanError, Verdict};
 use deadheat_predict::{Goal, Proven};
-use deadheat_report::{Finding, Names, Rung, Suppressions, own_place};
-use deadheat_trace::file::TraceFile;
-use deadheat_trace::{EventIndex, Pc, Steps, Tables, ThreadId};
+use deadheat_report::{Finding, Rung, Suppressions};
+use deadheat_trace::{EventIndex, Pc, Steps, Tables};
 use deadheat_wire::plan::VERDICT;
 
 use super::fine;
 use super::shown::Keeper;
+use super::why::why;
 use crate::again::{self, Again};
 use crate::analysis::Analysis;
 use crate::error::{Error, Result};
@@ -44,11 +45,7 @@ pub enum Outcome {
     },
     /// The program does not do this.
     Infeasible {
-        /// The thread that left the schedule, or could not follow it.
-        thread: ThreadId,
-        /// After how many of its planned events.
-        step: u64,
-        /// In words.
+        /// Where it left the schedule, or could not follow it, in words.
         why: String,
         /// Races that were seen nevertheless.
         races: Vec<Finding>,
@@ -94,7 +91,8 @@ impl Coarse {
             let told = verdict().ok().flatten();
             told.is_some_and(|verdict| !verdict.is_reached())
         };
-        std::fs::write(&path, plan.to_bytes()).map_err(refused)?;
+        let written = File::create(&path).and_then(|mut file| plan.write_to(&mut file));
+        written.map_err(refused)?;
         let watched = watch::Plan {
             program: &self.again.program,
             command: &self.again.invocation.command,
@@ -127,20 +125,14 @@ impl Coarse {
             Some(Verdict::Reached(_)) if is_deadlock => Outcome::Deadlocked,
             Some(Verdict::Reached(_)) if races.is_empty() => Outcome::NothingSeen,
             Some(Verdict::Reached(_)) => Outcome::Confirmed { races },
-            other => {
-                let (thread, step) = where_it_ended(other.as_ref());
-                Outcome::Infeasible {
-                    thread,
-                    step,
-                    why: why(other.as_ref(), &plan, &tables, &watched.ended.told()),
-                    races,
-                }
-            }
+            other => Outcome::Infeasible {
+                why: why(other.as_ref(), &plan, &tables, &watched.ended.told()),
+                races,
+            },
         })
     }
 
-    /// The plan of a schedule, and its trace's tables. The trace is read as the analysis saw it, and beside that as it was
-    /// recorded: what readers add to it the runtime knows nothing of.
+    /// The plan of a schedule, and its trace's tables. What readers add to the trace the runtime knows nothing of.
     fn plan(&self, proven: &Proven) -> Result<(Result<Plan, PlanError>, Tables)> {
         let request = CoarseRequest {
             start: proven.start,
@@ -151,79 +143,16 @@ impl Coarse {
             },
         };
         let path = &self.trace;
-        let raw = TraceFile::open(path).map_err(|error| input::broken(path, &error.into()))?;
-        let mut raw = raw.read();
-        let mut next_recorded = || {
-            let Ok(step) = raw.next_step();
-            step
-        };
-        let mut recorded = next_recorded();
         let mut steps = input::open(path)?;
         let mut planner = CoarsePlanner::new(&request);
         while let Some(step) = steps
             .next_step()
             .map_err(|error| input::broken(path, &error))?
         {
-            let event = &step.event;
-            let is_recorded = recorded.is_some_and(|raw| {
-                raw.event.op() == event.op()
-                    && raw.event.thread() == event.thread()
-                    && raw.event.pc() == event.pc()
-            });
-            planner.step(&step, !is_recorded, steps.tables());
-            if is_recorded {
-                recorded = next_recorded();
-            }
+            planner.step(&step, steps.is_made_up(), steps.tables());
         }
         let plan = planner.finish(self.again.is_steady());
         Ok((plan, steps.tables().clone()))
-    }
-}
-
-fn where_it_ended(verdict: Option<&Verdict>) -> (ThreadId, u64) {
-    match verdict {
-        None | Some(Verdict::Reached(_)) => (ThreadId(0), 0),
-        Some(
-            Verdict::Diverged { thread, done, .. }
-            | Verdict::Blocked { thread, done, .. }
-            | Verdict::Ended { thread, done }
-            | Verdict::Passed { thread, done },
-        ) => (*thread, *done),
-        Some(Verdict::Got { thread, .. }) => (*thread, 0),
-    }
-}
-
-/// Why a schedule could not be followed.
-fn why(verdict: Option<&Verdict>, plan: &Plan, tables: &Tables, ended: &str) -> String {
-    let names = Names::of(tables);
-    let at = |place: u64| own_place(&names.frames_at(place)).told();
-    let expected = |thread: ThreadId, done: u64| match plan.expected(thread, done) {
-        Some((op, 0)) => fine::told(op).to_owned(),
-        Some((op, place)) => format!("{} at {}", fine::told(op), at(place)),
-        None => "nothing more".to_owned(),
-    };
-    match verdict {
-        None => format!("the program {ended} before the schedule was through"),
-        Some(Verdict::Reached(_)) => "the schedule was followed to its end".to_owned(),
-        Some(Verdict::Diverged { thread, done, came }) => format!(
-            "{thread} came to {} where the schedule has {}",
-            fine::told(came.op),
-            expected(*thread, *done),
-        ),
-        Some(Verdict::Blocked { thread, done, .. }) => {
-            format!("{thread} has to wait at {}", expected(*thread, *done))
-        }
-        Some(Verdict::Ended { thread, done }) => format!(
-            "the program ended where the schedule has {thread} go on with {}",
-            expected(*thread, *done)
-        ),
-        Some(Verdict::Got { thread, .. }) => {
-            format!("{thread} could have had the lock that it should have waited for")
-        }
-        Some(Verdict::Passed { thread, done }) => format!(
-            "{thread} did not come to {} for a long time",
-            expected(*thread, *done)
-        ),
     }
 }
 
@@ -279,15 +208,7 @@ pub fn all(trace: &Path, analysis: &mut Analysis, witnesses: Option<&Path>) -> R
                 (Vec::new(), Some(why))
             }
             Outcome::Unenforceable { why } => (Vec::new(), Some(why)),
-            Outcome::Infeasible {
-                thread,
-                step,
-                why,
-                races,
-            } => {
-                let why = format!("{why} (step {step} of {thread})");
-                (races, Some(why))
-            }
+            Outcome::Infeasible { why, races } => (races, Some(why)),
         };
         let shown: Vec<String> = races.iter().map(|race| race.id.clone()).collect();
         take_in(&mut analysis.findings, races);

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use deadheat_explore::{Plan, Verdict};
-use deadheat_trace::Op;
-use deadheat_wire::plan::{AT, PLAN, VALUE, VERDICT};
+use deadheat_wire::plan::{AT, PLAN, PlanHeader, VALUE, VERDICT};
 
 use crate::again::Again;
 use crate::error::{Error, Result};
@@ -103,7 +102,8 @@ pub fn start(again: &Again, plan: &Plan, manner: Manner) -> Result<Running> {
         .tempdir()
         .map_err(refused)?;
     let at = |name: &str| folder.path().join(name);
-    std::fs::write(at("plan"), plan.to_bytes()).map_err(refused)?;
+    let written = File::create(at("plan")).and_then(|mut file| plan.write_to(&mut file));
+    written.map_err(refused)?;
     let mut options = format!(
         "{}:mode=serial:policy=run-to-block:preempt=access:watchdog={}:tool={}",
         again.invocation.options,
@@ -163,7 +163,7 @@ impl Running {
         let outcome = started.wait()?;
         let at = |name: &str| folder.path().join(name);
         let verdict = read_verdict(&at(&format!("plan{VERDICT}")))?;
-        let told = std::fs::read(at("plan")).unwrap_or_default();
+        let told = head(&at("plan"), size_of::<PlanHeader>() as u64);
         let last = word(&told, AT).filter(|place| *place != 0);
         let value_bytes = word(&told, VALUE + 8).filter(|bytes| *bytes != 0);
         let deadlocked = was_deadlocked(&at(TRACE));
@@ -172,8 +172,8 @@ impl Running {
             ended: Ended::from_status(outcome.status),
             hung: killed,
             deadlocked,
-            stdout: contents(&at("stdout")),
-            stderr: contents(&at("stderr")),
+            stdout: head(&at("stdout"), MOST_OUTPUT),
+            stderr: head(&at("stderr"), MOST_OUTPUT),
             last,
             value: value_bytes.and_then(|_| word(&told, VALUE)),
         })
@@ -190,11 +190,12 @@ pub fn read_verdict(path: &Path) -> Result<Option<Verdict>> {
     Verdict::parse(&text).map(Some).map_err(unknown)
 }
 
-fn contents(path: &Path) -> Vec<u8> {
+/// The first so many bytes of a file.
+fn head(path: &Path, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(file) = File::open(path) {
         // What cannot be read is not compared.
-        let _ = file.take(MOST_OUTPUT).read_to_end(&mut bytes);
+        let _ = file.take(most).read_to_end(&mut bytes);
     }
     bytes
 }
@@ -209,29 +210,4 @@ fn word(plan: &[u8], at: usize) -> Option<u64> {
 fn was_deadlocked(trace: &Path) -> bool {
     let file = deadheat_trace::file::TraceFile::open(trace);
     file.is_ok_and(|file| file.closed() == Some("deadlock"))
-}
-
-/// What an operation is called in a sentence.
-pub fn told(op: Op) -> &'static str {
-    match op {
-        Op::Read => "a read",
-        Op::Write => "a write",
-        Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw => "an atomic access",
-        Op::Acquire | Op::ReadAcquire => "the taking of a lock",
-        Op::Release | Op::ReadRelease => "the release of a lock",
-        Op::Fork => "the creation of a thread",
-        Op::Join => "the end of a thread",
-        Op::Begin => "a thread's beginning",
-        Op::End => "a thread's end",
-        Op::Wait | Op::FutexWait => "a wait",
-        Op::Wake | Op::FutexWoken => "the end of a wait",
-        Op::Timeout => "a time-out",
-        Op::Notify | Op::NotifyAll | Op::FutexWake => "a notification",
-        Op::BarrierEnter | Op::BarrierExit => "a barrier",
-        Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => "a semaphore",
-        Op::Refused | Op::ReadRefused => "an attempt at a lock in vain",
-        Op::Alloc => "an allocation",
-        Op::Free => "a release of memory",
-        _ => "a synchronisation",
-    }
 }

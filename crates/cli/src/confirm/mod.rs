@@ -8,6 +8,7 @@
 //! * [`shown`]: what a schedule of synchronisation has shown, kept and shown again.
 //! * [`shrink`]: the same with fewer switches.
 //! * [`debugger`]: a run that ends in gdb.
+//! * [`why`]: why a schedule could not be followed.
 
 pub mod candidates;
 pub mod coarse;
@@ -17,11 +18,12 @@ pub mod fine;
 pub mod plan;
 pub mod shown;
 mod shrink;
+mod why;
 
 use std::path::{Path, PathBuf};
 
-use deadheat_explore::{After, Collected, Plan, Verdict};
-use deadheat_report::{Finding, Names, Rung};
+use deadheat_explore::{After, Collected, Plan};
+use deadheat_report::{Finding, Rung};
 use deadheat_trace::Tables;
 
 use crate::again::{self, Again};
@@ -67,6 +69,20 @@ impl Case {
         })
     }
 
+    /// Whether a run has come to the finding. A failure may come before the runtime can say that the schedule is through.
+    pub fn stands(&self, run: &Enforced) -> bool {
+        match self.witness.ends {
+            None => run.is_reached(),
+            Some(ended) => {
+                let left = run
+                    .verdict
+                    .as_ref()
+                    .is_some_and(|verdict| !verdict.is_reached());
+                !left && !run.hung && !run.deadlocked && run.ended == ended
+            }
+        }
+    }
+
     /// Runs the program into the finding, and on as `after` says.
     pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
         let plan = self.plan.clone().then(after, first);
@@ -75,44 +91,8 @@ impl Case {
 
     /// Why a schedule could not be followed, in words.
     pub fn why(&self, enforced: &Enforced) -> String {
-        let names = Names::of(&self.tables);
-        let at = |place: u64| {
-            let frames = names.frames_at(place);
-            deadheat_report::own_place(&frames).told()
-        };
-        match &enforced.verdict {
-            None => format!(
-                "the program {} before the schedule was through",
-                enforced.ended.told()
-            ),
-            Some(Verdict::Reached(_)) => "the schedule was followed to its end".to_owned(),
-            Some(Verdict::Diverged { thread, done, came }) => {
-                let expected = match self.plan.expected(*thread, *done) {
-                    Some((op, place)) if place != 0 => {
-                        format!("{} at {}", fine::told(op), at(place))
-                    }
-                    Some((op, _)) => fine::told(op).to_owned(),
-                    None => "nothing more".to_owned(),
-                };
-                format!(
-                    "{thread} came to {} at {} where the schedule has {expected} (step {done} of the thread)",
-                    fine::told(came.op),
-                    at(came.place),
-                )
-            }
-            Some(Verdict::Blocked { thread, done, .. }) => format!(
-                "{thread} has to wait where the schedule lets it go on (step {done} of the thread)"
-            ),
-            Some(Verdict::Ended { thread, done }) => format!(
-                "the program ended where the schedule has {thread} go on (step {done} of the thread)"
-            ),
-            Some(Verdict::Got { thread, .. }) => {
-                format!("{thread} got the lock that it should have waited for")
-            }
-            Some(Verdict::Passed { thread, done }) => {
-                format!("{thread} took no step for a long time (step {done} of the thread)")
-            }
-        }
+        let ended = enforced.ended.told();
+        why::why(enforced.verdict.as_ref(), &self.plan, &self.tables, &ended)
     }
 }
 
@@ -147,13 +127,15 @@ fn one(finding: &mut Finding, path: &Path) -> Result<()> {
 }
 
 /// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
-fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
+pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
     let mut first = case.enforce(After::Go, 0, Output::Captured)?;
-    if !first.is_reached() {
+    if !case.stands(&first) {
         finding.not_enforced = Some(case.why(&first));
         return Ok(());
     }
-    if let Some(run) = shrink::shrink(&mut case)? {
+    if case.witness.ends.is_none()
+        && let Some(run) = shrink::shrink(&mut case)?
+    {
         first = run;
     }
     let kept = case.witness.write(path);

@@ -1,8 +1,7 @@
 //! From a witness to the file that the runtime follows.
 
-use deadheat_explore::{Collected, Goal, GoalKind, Origin, Planner, Request};
+use deadheat_explore::{Collected, Goal, GoalKind, Planner, Request};
 use deadheat_report::Kind;
-use deadheat_trace::file::TraceFile;
 use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Steps, Tables, ThreadId};
 
 use crate::error::{Error, Result};
@@ -11,8 +10,8 @@ use crate::progress::Watched;
 use crate::unseen::Unseen;
 use crate::witness::{Digest, Witness};
 
-/// What plans of a witness are made of, and its trace's tables. The trace is read once as the analysis saw it, and beside that as it was
-/// recorded: what readers add to it the runtime knows nothing of.
+/// What plans of a witness are made of, and its trace's tables. The trace is read as far as the schedule needs it. What readers add to
+/// it the runtime knows nothing of.
 pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
     let path = &witness.trace.path;
     let shown = path.display();
@@ -27,6 +26,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             kind: match witness.kind {
                 Kind::Race => GoalKind::Race,
                 Kind::Deadlock => GoalKind::Deadlock,
+                Kind::Failure => GoalKind::None,
             },
             next: witness
                 .next
@@ -35,42 +35,24 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
                 .collect(),
         },
     };
-    let raw = TraceFile::open(path).map_err(|error| input::broken(path, &error.into()))?;
-    let mut raw = raw.read();
-    let mut recorded = next_of(&mut raw);
-    let mut steps = Watched::new(input::open(path)?, "planning");
+    let steps = input::open(path)?;
     if steps.mode() != Mode::Serial {
         return Err(Error::usage(format!(
             "{shown} is no serial recording: its schedule is not exact"
         )));
     }
+    witness.is_about(witness.trace.events, &Digest::of(&steps).text())?;
+    let mut steps = Watched::new(steps, "planning");
     let mut unseen = Unseen::of(steps.tables());
-    let mut planner = Planner::new(&request);
-    let mut digest = Digest::new();
-    let mut events = 0;
-    while let Some(step) = steps
-        .next_step()
-        .map_err(|error| input::broken(path, &error))?
+    let is_foreign = |event: &Event| is_soft(event) && unseen.is_without_hooks(event);
+    let mut planner = Planner::new(&request, is_foreign);
+    while !planner.is_complete()
+        && let Some(step) = steps
+            .next_step()
+            .map_err(|error| input::broken(path, &error))?
     {
-        let event = &step.event;
-        let is_recorded = recorded.is_some_and(|raw| {
-            raw.event.op() == event.op()
-                && raw.event.thread() == event.thread()
-                && raw.event.pc() == event.pc()
-        });
-        let origin = match is_recorded {
-            false => Origin::MadeUp,
-            true if is_soft(event) && unseen.is_without_hooks(event.pc()) => Origin::Foreign,
-            true => Origin::Own,
-        };
-        planner.step(&step, origin, steps.tables());
-        digest.add(event);
-        events += 1;
-        if is_recorded {
-            recorded = next_of(&mut raw);
-        }
+        planner.step(&step, steps.is_made_up(), steps.tables());
     }
-    witness.is_about(events, &digest.text())?;
     let collected = planner
         .finish()
         .map_err(|error| Error::usage(format!("the witness of {}: {error}", witness.finding)))?;
@@ -90,9 +72,4 @@ fn is_soft(event: &Event) -> bool {
             | Op::FutexWake
     );
     is_call && event.pc() != Pc::UNKNOWN
-}
-
-fn next_of(raw: &mut deadheat_trace::file::Reader<'_>) -> Option<deadheat_trace::Step> {
-    let Ok(step) = raw.next_step();
-    step
 }

@@ -87,7 +87,7 @@ impl Shown {
             proven: Proven {
                 goal: match witness.kind {
                     Kind::Race => Goal::Race,
-                    Kind::Deadlock => Goal::Deadlock,
+                    Kind::Deadlock | Kind::Failure => Goal::Deadlock,
                 },
                 next: witness.next.iter().map(|at| EventIndex(at.index)).collect(),
                 bystanders: 0,
@@ -110,9 +110,7 @@ impl Shown {
                 Some("the schedule was followed, and nothing was seen".to_owned())
             }
             Outcome::Unenforceable { why } => Some(why),
-            Outcome::Infeasible {
-                thread, step, why, ..
-            } => Some(format!("{why} (step {step} of {thread})")),
+            Outcome::Infeasible { why, .. } => Some(why),
         })
     }
 }

@@ -5,15 +5,15 @@
 //! region of its own, which no event defines.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use deadheat_trace::{EventIndex, Op, Step, SyncId, Tables, ThreadId};
-use deadheat_wire::plan::{
-    After, GoalKind, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region,
-    VERSION, is_enforced,
-};
+use deadheat_wire::plan::{GoalKind, PlanEvent, Region, is_enforced};
 use rustc_hash::FxHashMap;
 
-use super::{Plan, PlanError, as_goal, place};
+use super::file::{Parts, Plan};
+use super::sites::Sites;
+use super::{PlanError, as_goal};
 
 /// What to enforce.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub struct CoarsePlanner<'a> {
     behind: Vec<Option<(ThreadId, PlanEvent)>>,
     goals: Vec<Option<(ThreadId, PlanEvent)>>,
     regions: BTreeMap<SyncId, u32>,
+    sites: Sites,
     forked: BTreeSet<ThreadId>,
     /// A goal that nobody can be made to wait at.
     made_up: Option<EventIndex>,
@@ -56,6 +57,7 @@ impl<'a> CoarsePlanner<'a> {
             behind: vec![None; request.schedule.len()],
             goals: vec![None; request.deadlock.len()],
             regions: BTreeMap::new(),
+            sites: Sites::default(),
             forked: BTreeSet::new(),
             made_up: None,
             index: 0,
@@ -68,7 +70,10 @@ impl<'a> CoarsePlanner<'a> {
         self.index += 1;
         let (thread, op) = (step.event.thread(), step.event.op());
         if let Some(goal) = self.request.deadlock.iter().position(|next| *next == index) {
-            self.goals[goal] = Some((thread, as_goal(self.event(step, tables), false)));
+            let event = self.event(step, tables);
+            let site = as_goal(self.sites.get(event.site), false);
+            let site = self.sites.add(site);
+            self.goals[goal] = Some((thread, PlanEvent { site, ..event }));
             self.made_up = self.made_up.or(made_up.then_some(index));
         }
         let place = self.scheduled.get(&index).copied();
@@ -94,14 +99,9 @@ impl<'a> CoarsePlanner<'a> {
             _ => self.object(event.sync(), tables),
         };
         PlanEvent {
-            op: event.op() as u8,
-            soft: 0,
-            size: 0,
+            site: self.sites.of(event, tables, |_| false),
             region: region.0,
             target,
-            pc: place(event, tables),
-            defines: 0,
-            moves: 0,
         }
     }
 
@@ -151,72 +151,22 @@ impl<'a> CoarsePlanner<'a> {
                 _ => segments.push((thread, upto)),
             }
         }
-        Ok(whole(
-            &threads,
-            &segments,
-            &goals,
-            Region::FIRST_BLOCK + self.regions.len() as u32,
-            steady,
-        ))
-    }
-}
-
-fn whole(
-    threads: &BTreeMap<ThreadId, Vec<PlanEvent>>,
-    segments: &[(ThreadId, u64)],
-    goals: &[(ThreadId, PlanEvent)],
-    regions: u32,
-    steady: bool,
-) -> Plan {
-    let number = |id: &ThreadId| {
-        let place = threads.keys().position(|known| known == id);
-        place.unwrap_or_default() as u32
-    };
-    let mut events = Vec::new();
-    let mut known = Vec::new();
-    for (id, own) in threads {
-        known.push(PlanThread {
-            id: id.0,
-            reserved: 0,
-            first: events.len() as u64,
-            count: own.len() as u64,
+        let threads = threads.into_iter().map(|(id, events)| {
+            let count = events.len() as u64;
+            (id, Arc::new(events), count)
         });
-        events.extend_from_slice(own);
-    }
-    let segment = |(id, upto): &(ThreadId, u64)| PlanSegment {
-        thread: number(id),
-        reserved: 0,
-        upto: *upto,
-    };
-    let goal = |(id, event): &(ThreadId, PlanEvent)| PlanGoal {
-        thread: number(id),
-        reserved: 0,
-        event: *event,
-    };
-    Plan {
-        header: PlanHeader {
-            magic: MAGIC,
-            version: VERSION,
+        Ok(Plan::of(Parts {
             goal: match goals.is_empty() {
-                true => GoalKind::None as u32,
-                false => GoalKind::Deadlock as u32,
+                true => GoalKind::None,
+                false => GoalKind::Deadlock,
             },
-            after: After::Stop as u32,
-            first: 0,
-            steady: u32::from(steady),
-            threads: known.len() as u32,
-            goals: goals.len() as u32,
-            regions,
-            segments: segments.len() as u64,
-            events: events.len() as u64,
-            at: 0,
-            value: 0,
-            value_bytes: 0,
-        },
-        threads: known,
-        segments: segments.iter().map(segment).collect(),
-        events,
-        goals: goals.iter().map(goal).collect(),
+            steady,
+            regions: Region::FIRST_BLOCK + self.regions.len() as u32,
+            sites: Arc::new(self.sites.into_all()),
+            threads: threads.collect(),
+            order: segments,
+            goals,
+        }))
     }
 }
 
@@ -260,9 +210,8 @@ T1|w(y)|10
     #[test]
     fn only_synchronisation_is_planned() {
         let plan = plan(&request(3, &[6, 7, 9], &[])).unwrap();
-        let ops: Vec<u8> = plan.events.iter().map(|event| event.op).collect();
-        let expected = [Op::Fork, Op::Begin, Op::Acquire, Op::Release].map(|op| op as u8);
-        assert_eq!(ops, expected);
+        let expected = [Op::Fork, Op::Begin, Op::Acquire, Op::Release];
+        assert_eq!(plan.ops(), expected);
         let segments: Vec<(u32, u64)> = plan
             .segments
             .iter()
@@ -271,22 +220,23 @@ T1|w(y)|10
         assert_eq!(segments, [(0, 1), (1, 3)]);
         assert_eq!(plan.header.goal, GoalKind::None as u32);
         // Both name the same lock.
-        assert_eq!(plan.events[2].region, plan.events[3].region);
+        let regions = plan.regions();
+        assert_eq!(regions[2], regions[3]);
     }
 
     #[test]
     fn threads_that_nobody_created_are_left_alone() {
         // Without the creation of T1 its events cannot be waited for.
         let plan = plan(&request(0, &[6, 7, 9, 3], &[])).unwrap();
-        let ops: Vec<u8> = plan.events.iter().map(|event| event.op).collect();
-        assert_eq!(ops, [Op::Acquire as u8]);
+        assert_eq!(plan.ops(), [Op::Acquire]);
     }
 
     #[test]
     fn a_deadlock_has_goals() {
         let found = plan(&request(3, &[], &[3])).unwrap();
         assert_eq!(found.header.goal, GoalKind::Deadlock as u32);
-        assert_eq!(found.goals[0].event.op, Op::Acquire as u8);
+        let expected = found.expected(ThreadId(0), u64::MAX);
+        assert_eq!(expected.map(|(op, _)| op), Some(Op::Acquire));
         let none = plan(&request(3, &[], &[99]));
         assert_eq!(none, Err(PlanError::NoGoal(EventIndex(99))));
     }

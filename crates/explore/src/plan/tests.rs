@@ -1,5 +1,6 @@
 use super::*;
 use deadheat_trace::text;
+use deadheat_wire::plan::{PlanGoal, PlanHeader, PlanSegment, PlanThread};
 
 const LISTING: &str = "\
 T0|fork(T1)|1
@@ -17,9 +18,9 @@ T1|w(y)|10
 
 fn plan(text: &str, request: &Request) -> Result<Plan, PlanError> {
     let trace = text::parse(text).unwrap();
-    let mut planner = Planner::new(request);
+    let mut planner = Planner::new(request, |_| false);
     for step in &trace.steps {
-        planner.step(step, Origin::Own, &trace.tables);
+        planner.step(step, false, &trace.tables);
     }
     let collected = planner.finish()?;
     collected.plan(&collected.schedule, true)
@@ -52,9 +53,8 @@ fn the_order_is_said_in_events_that_the_runtime_counts() {
     let plan = plan(LISTING, &request(0, &[(0, 1), (1, 4)], &[1, 10])).unwrap();
     assert_eq!(segments(&plan), [(0, 1), (1, 4)]);
     assert_eq!(plan.switches(), 1);
-    let ops: Vec<u8> = plan.events.iter().map(|event| event.op).collect();
     let expected = [Op::Fork, Op::Begin, Op::Acquire, Op::Write, Op::Release];
-    assert_eq!(ops, expected.map(|op| op as u8));
+    assert_eq!(plan.ops(), expected);
     assert_eq!(plan.goals.len(), 2);
     assert_eq!(plan.expected(ThreadId(1), 0), Some((Op::Begin, 0)));
     assert_eq!(plan.expected(ThreadId(1), 4), Some((Op::Write, 0)));
@@ -69,11 +69,7 @@ fn requests_do_not_count_and_what_was_before_is_as_it_was() {
     // Two events of the first thread behind the beginning: of these one is a request.
     let plan = plan(LISTING, &request(2, &[(0, 2)], &[4, 6])).unwrap();
     assert_eq!(segments(&plan), [(0, 3)]);
-    let all = plan
-        .events
-        .iter()
-        .all(|event| event.op != Op::Request as u8);
-    assert!(all && plan.threads[0].count == 3);
+    assert!(!plan.ops().contains(&Op::Request) && plan.threads[0].count == 3);
     // A thread that has done nothing yet has its goal all the same.
     assert_eq!((plan.threads[1].id, plan.threads[1].count), (1, 0));
 }
@@ -82,13 +78,9 @@ fn requests_do_not_count_and_what_was_before_is_as_it_was() {
 fn what_a_reader_made_up_does_not_count() {
     let trace = text::parse(LISTING).unwrap();
     let request = request(0, &[(0, 4)], &[4, 6]);
-    let mut planner = Planner::new(&request);
+    let mut planner = Planner::new(&request, |_| false);
     for step in &trace.steps {
-        let origin = match step.event.op() {
-            Op::Acquire => Origin::MadeUp,
-            _ => Origin::Own,
-        };
-        planner.step(step, origin, &trace.tables);
+        planner.step(step, step.event.op() == Op::Acquire, &trace.tables);
     }
     let collected = planner.finish().unwrap();
     let plan = collected.plan(&collected.schedule, true).unwrap();
@@ -116,7 +108,44 @@ fn bytes_are_as_long_as_the_types() {
     let length = size_of::<PlanHeader>()
         + 2 * size_of::<PlanThread>()
         + 2 * size_of::<PlanSegment>()
+        + plan.sites() * size_of::<PlanSite>()
         + 5 * size_of::<PlanEvent>()
         + 2 * size_of::<PlanGoal>();
-    assert_eq!(plan.to_bytes().len(), length);
+    let mut bytes = Vec::new();
+    plan.write_to(&mut bytes).unwrap();
+    assert_eq!(bytes.len(), length);
+}
+
+#[test]
+fn what_is_behind_the_last_event_that_matters_need_not_be_read() {
+    let trace = text::parse(LISTING).unwrap();
+    let request = request(1, &[(0, 2)], &[1, 4]);
+    let mut planner = Planner::new(&request, |_| false);
+    let complete = trace.steps.iter().position(|step| {
+        planner.step(step, false, &trace.tables);
+        planner.is_complete()
+    });
+    assert_eq!(complete, Some(4));
+    assert!(planner.finish().is_ok());
+}
+
+#[test]
+fn code_without_hooks_is_asked_about_once_for_a_place() {
+    let twice = format!("{LISTING}T1|w(y)|10\n");
+    let trace = text::parse(&twice).unwrap();
+    let request = request(0, &[(0, 6), (1, 6)], &[1, 10]);
+    let mut asked = Vec::new();
+    let mut planner = Planner::new(&request, |event| {
+        asked.push(event.pc());
+        event.op() == Op::Write
+    });
+    for step in &trace.steps {
+        planner.step(step, false, &trace.tables);
+    }
+    let collected = planner.finish().unwrap();
+    let soft = collected.sites.iter().filter(|site| site.soft == 1);
+    assert!(soft.count() >= 4);
+    let mut places = asked.clone();
+    places.dedup();
+    assert_eq!(places, asked);
 }

@@ -68,6 +68,29 @@ impl Key {
     }
 }
 
+/// Pairs of groups that can race, in the groups' order, and whether some were left out. An object may be a large array, with a group for each
+/// of its elements: only those that overlap are compared.
+fn compared(groups: &[Alike]) -> (Vec<(usize, usize)>, u64) {
+    let mut by_start: Vec<usize> = (0..groups.len()).collect();
+    by_start.sort_by_key(|at| groups[*at].key.bytes.0);
+    let mut pairs = Vec::new();
+    for (rank, &at) in by_start.iter().enumerate() {
+        let one = &groups[at].key;
+        let behind = by_start[rank + 1..].iter().copied();
+        for other in behind.take_while(|other| groups[*other].key.bytes.0 < one.bytes.1) {
+            if !one.can_race_with(&groups[other].key) {
+                continue;
+            }
+            if pairs.len() == MOST_COMPARED {
+                return (pairs, 1);
+            }
+            pairs.push((at.min(other), at.max(other)));
+        }
+    }
+    pairs.sort_unstable();
+    (pairs, 0)
+}
+
 /// What is kept between the questions of a window.
 struct Asking<'m, 'w> {
     model: &'m Model<'w>,
@@ -113,56 +136,51 @@ impl Questions<'_> {
     /// Asks about one object.
     fn ask_about(&self, accesses: &[Access], asking: &mut Asking, found: &mut Found) {
         let groups = self.groups(accesses, asking);
-        let (mut compared, mut asked) = (0, 0);
+        let mut asked = 0;
         let mut is_candidate = false;
         let mut unknown = None;
         let object = accesses[0].object;
-        for (at, one) in groups.iter().enumerate() {
-            'pairs: for other in groups[at + 1..]
-                .iter()
-                .filter(|other| one.key.can_race_with(&other.key))
+        let (compared, left_out) = compared(&groups);
+        found.prediction.statistics.left_out += left_out;
+        'pairs: for (one, other) in compared {
+            let [one, other] = [&groups[one], &groups[other]];
+            let places = places(one.key.pc, other.key.pc);
+            let many = found.places.get(&places).copied().unwrap_or(0);
+            let [first, second] = [one.segments[0], other.segments[0]];
+            let model = asking.model;
+            if many >= PER_PLACES
+                || found.objects.contains(&(object, places))
+                || model.locks.exclude(&model.threads, first, second)
             {
-                compared += 1;
-                let places = places(one.key.pc, other.key.pc);
-                let many = found.places.get(&places).copied().unwrap_or(0);
-                let [first, second] = [one.segments[0], other.segments[0]];
-                let model = asking.model;
-                if compared > MOST_COMPARED
-                    || many >= PER_PLACES
-                    || found.objects.contains(&(object, places))
-                    || model.locks.exclude(&model.threads, first, second)
-                {
+                continue;
+            }
+            for pair in pairs(&one.segments, &other.segments) {
+                let [a, b] = pair;
+                if model.is_before(a, b) || self.start + b < self.is_old {
                     continue;
                 }
-                for pair in pairs(&one.segments, &other.segments) {
-                    let [a, b] = pair;
-                    if model.is_before(a, b) || self.start + b < self.is_old {
-                        continue;
+                is_candidate = true;
+                if asked == MOST_ASKED {
+                    found.prediction.statistics.left_out += 1;
+                    continue;
+                }
+                asked += 1;
+                match self.race(pair, asking, found) {
+                    Some(Some((schedule, stage))) => {
+                        let (one, other) = (&one.accesses, &other.accesses);
+                        let sides = [a, b].map(|segment| one.get(&segment).or(other.get(&segment)));
+                        let [Some(one), Some(other)] = sides else {
+                            continue;
+                        };
+                        let next = self.accesses_of(one, other);
+                        let proven = self.proven(Goal::Race, next, &schedule, stage);
+                        found.prediction.races.push(proven);
+                        found.objects.insert((object, places));
+                        *found.places.entry(places).or_default() += 1;
+                        continue 'pairs;
                     }
-                    is_candidate = true;
-                    if asked == MOST_ASKED {
-                        found.prediction.statistics.left_out += 1;
-                        continue;
-                    }
-                    asked += 1;
-                    match self.race(pair, asking, found) {
-                        Some(Some((schedule, stage))) => {
-                            let (one, other) = (&one.accesses, &other.accesses);
-                            let sides =
-                                [a, b].map(|segment| one.get(&segment).or(other.get(&segment)));
-                            let [Some(one), Some(other)] = sides else {
-                                continue;
-                            };
-                            let next = self.accesses_of(one, other);
-                            let proven = self.proven(Goal::Race, next, &schedule, stage);
-                            found.prediction.races.push(proven);
-                            found.objects.insert((object, places));
-                            *found.places.entry(places).or_default() += 1;
-                            continue 'pairs;
-                        }
-                        Some(None) => {}
-                        None => unknown = unknown.or(Some(pair)),
-                    }
+                    Some(None) => {}
+                    None => unknown = unknown.or(Some(pair)),
                 }
             }
         }

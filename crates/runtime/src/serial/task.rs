@@ -1,6 +1,7 @@
 //! A thread, as the scheduler sees it.
 
 use super::context::Context;
+use super::explore::spin::Spin;
 use crate::record::event::Sync;
 
 /// How a wait ended.
@@ -45,6 +46,14 @@ pub struct Task {
     pub priority: u64,
     /// Which of an enforced schedule's threads it is, plus one; 0: none.
     pub follower: u32,
+    /// How many operations it has done in a run of a search.
+    pub deeds: u64,
+    /// Whether it asks the same over and over.
+    pub spin: Spin,
+    /// Which copy of the program has made its home, see `explore::server`.
+    pub copy: u32,
+    /// The kernel thread of its home, if a copy has made it.
+    pub home: i32,
     /// Which signals it does not want.
     pub mask: u64,
     /// Its stack and registers, while it does not run.
@@ -53,7 +62,7 @@ pub struct Task {
 
 impl Task {
     /// A task that does not run yet.
-    pub const fn new(context: Context) -> Self {
+    pub fn new(context: Context) -> Self {
         Task {
             state: State::Away,
             object: 0,
@@ -65,6 +74,10 @@ impl Task {
             unended: None,
             priority: 0,
             follower: 0,
+            deeds: 0,
+            spin: Spin::new(),
+            copy: super::explore::server::copy(),
+            home: 0,
             mask: 0,
             context,
         }

@@ -37,6 +37,8 @@ pub struct Reader<'a> {
     /// The other streams, by the sequence number at which they go on.
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
     damage: Vec<Damage>,
+    /// The step that was handed out last is not in the file.
+    made_up: bool,
 }
 
 /// How far a stream has been read.
@@ -71,6 +73,7 @@ impl<'a> Reader<'a> {
             tracks: vec![Track::default(); file.streams.len()],
             waiting: turns.collect(),
             damage: Vec::new(),
+            made_up: false,
         };
         reader.next_stream();
         reader
@@ -84,16 +87,23 @@ impl<'a> Reader<'a> {
     /// The next step, of whatever kind.
     #[inline(never)]
     fn next_other(&mut self) -> Option<Step> {
+        self.made_up = false;
         loop {
             let malformed = match self.cursor.next(&mut self.context) {
-                Found::Step(step) => return Some(step),
+                Found::Step(step) => {
+                    self.made_up = self.cursor.is_made_up();
+                    return Some(step);
+                }
                 Found::Sync(seq) => {
                     if self.other_before(seq) {
                         self.give_way(seq);
                         continue;
                     }
                     match self.cursor.sync(&mut self.context) {
-                        Some(step) => return Some(step),
+                        Some(step) => {
+                            self.made_up = self.cursor.is_made_up();
+                            return Some(step);
+                        }
                         None => true,
                     }
                 }
@@ -252,7 +262,10 @@ impl Steps for Reader<'_> {
     #[inline]
     fn next_step(&mut self) -> Result<Option<Step>, Infallible> {
         match self.cursor.next_plain(&self.context.code) {
-            Some(step) => Ok(Some(step)),
+            Some(step) => {
+                self.made_up = false;
+                Ok(Some(step))
+            }
             None => Ok(self.next_other()),
         }
     }
@@ -263,5 +276,9 @@ impl Steps for Reader<'_> {
 
     fn mode(&self) -> Mode {
         self.file.mode()
+    }
+
+    fn is_made_up(&self) -> bool {
+        self.made_up
     }
 }

@@ -101,6 +101,14 @@ impl TraceFile {
         self.image.bytes().len() as u64
     }
 
+    /// A checksum of its events, made of those of their blocks: recordings that have the same are the same.
+    pub fn sum(&self) -> u64 {
+        let blocks = self.streams.iter().flat_map(|stream| &stream.blocks);
+        let headers = blocks.filter_map(|block| self.image.block_at(block.start));
+        let sums: Vec<u64> = headers.map(|(header, _)| header.sum()).collect();
+        deadheat_wire::checksum(&sums)
+    }
+
     /// Modules, threads and notes. (Locks and other objects are found by reading.)
     pub fn tables(&self) -> &Tables {
         &self.tables

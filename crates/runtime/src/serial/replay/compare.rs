@@ -1,8 +1,9 @@
 //! Whether what a thread does is what the schedule says.
 
 use deadheat_wire::Op;
-use deadheat_wire::plan::{PlanEvent, Region};
+use deadheat_wire::plan::Region;
 
+use super::plan::Planned;
 use super::{Deed, Phase, Replay, is_write_of_copy};
 
 impl Replay {
@@ -15,10 +16,8 @@ impl Replay {
             return Ok(());
         }
         if self.expected(index).is_none() {
-            let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-            let mut goals = goals.iter();
-            return match goals.find(|goal| goal.thread as usize == index) {
-                Some(goal) if !is_write_of_copy(&goal.event, &deed) => Err(deed),
+            return match self.goal(index) {
+                Some(goal) if !is_write_of_copy(&goal, &deed) => Err(deed),
                 _ => Ok(()),
             };
         }
@@ -35,7 +34,7 @@ impl Replay {
     #[cold]
     fn out_of_order(&mut self, index: usize, deed: Deed) -> Result<(), Deed> {
         let expected = self.expected(index);
-        let is_copy = expected.is_some_and(|event| is_write_of_copy(event, &deed));
+        let is_copy = expected.is_some_and(|event| is_write_of_copy(&event, &deed));
         let follower = self.follower(index);
         if is_copy && follower.put_off.is_none() {
             follower.put_off = Some(deed);
@@ -51,7 +50,7 @@ impl Replay {
     /// missing, and over what is new; false if it is something else.
     fn skip(&mut self, index: usize, deed: &Deed) -> bool {
         let done = self.seen(index).done;
-        while self.expected(index).is_some_and(|event| event.soft != 0) {
+        while self.expected(index).is_some_and(|event| event.soft) {
             self.follower(index).done += 1;
             if self.take(index, deed) {
                 return true;
@@ -74,7 +73,8 @@ impl Replay {
         let thread = &plan.threads[index];
         let own = &plan.events[thread.first as usize..(thread.first + thread.count) as usize];
         own.iter()
-            .any(|event| event.soft == 0 && event.pc != 0 && self.same_place(event, pc))
+            .map(|event| plan.planned(event))
+            .any(|event| !event.soft && event.pc != 0 && self.same_place(&event, pc))
     }
 
     /// Counts the next event, or events if it is a range, if this is it.
@@ -87,8 +87,8 @@ impl Replay {
         let Some(first) = plan.event(index, done) else {
             return false;
         };
-        let addressed = self.address(first).is_none_or(|addr| addr == deed.addr);
-        if first.op != deed.op || !self.same_place(first, deed.pc) || !addressed {
+        let addressed = self.address(&first).is_none_or(|addr| addr == deed.addr);
+        if first.op != deed.op || !self.same_place(&first, deed.pc) || !addressed {
             return false;
         }
         let mut taken = 1;
@@ -105,17 +105,17 @@ impl Replay {
                 return false;
             }
         }
-        if first.defines != 0
+        if first.op == Op::Alloc as u8
             && let Some(plan) = &mut self.plan
         {
-            plan.regions[first.defines as usize] = deed.addr as u64;
+            plan.regions[first.region as usize] = deed.addr as u64;
         }
         self.follower(index).done += taken;
         true
     }
 
     /// Where an event's address lies in this run; `None` if that is not compared.
-    pub fn address(&self, event: &PlanEvent) -> Option<usize> {
+    pub fn address(&self, event: &Planned) -> Option<usize> {
         let plan = self.plan.as_ref()?;
         match Region(event.region) {
             Region::ANY => None,
@@ -128,7 +128,7 @@ impl Replay {
     }
 
     /// Whether an event is at this place.
-    pub(super) fn same_place(&self, event: &PlanEvent, pc: usize) -> bool {
+    pub(super) fn same_place(&self, event: &Planned, pc: usize) -> bool {
         const PAGE: u64 = 0xFFF;
         let steady = self
             .plan
@@ -136,7 +136,7 @@ impl Replay {
             .is_none_or(|plan| plan.header.steady != 0);
         let differs = event.pc ^ pc as u64;
         event.pc == 0
-            || if steady && event.moves == 0 {
+            || if steady && !event.moves {
                 differs == 0
             } else {
                 differs & PAGE == 0

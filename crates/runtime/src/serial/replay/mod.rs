@@ -14,9 +14,9 @@ pub mod plan;
 pub mod verdict;
 
 use deadheat_wire::Op;
-use deadheat_wire::plan::{GoalKind, PlanEvent};
+use deadheat_wire::plan::GoalKind;
 
-use self::plan::Plan;
+use self::plan::{Plan, Planned};
 use crate::memory;
 use crate::threads::Thread;
 
@@ -165,10 +165,13 @@ impl Replay {
 
     /// One more than the largest number of a thread.
     pub fn threads_end(&self) -> u32 {
-        let threads = self.plan.as_ref().map_or(&[][..], |plan| plan.threads);
-        let forked = self.plan.as_ref().map_or(&[][..], |plan| plan.events);
-        let forks = forked.iter().filter(|event| event.op == Op::Fork as u8);
-        let numbers = threads
+        let Some(plan) = &self.plan else {
+            return 0;
+        };
+        let events = plan.events.iter().map(|event| plan.planned(event));
+        let forks = events.filter(|event| event.op == Op::Fork as u8);
+        let numbers = plan
+            .threads
             .iter()
             .map(|thread| thread.id)
             .chain(forks.map(|event| event.target as u32));
@@ -189,9 +192,14 @@ impl Replay {
     }
 
     /// What a thread should do next.
-    pub fn expected(&self, index: usize) -> Option<&'static PlanEvent> {
+    pub fn expected(&self, index: usize) -> Option<Planned> {
         let plan = self.plan.as_ref()?;
         plan.event(index, self.seen(index).done)
+    }
+
+    /// What a thread stands before in the end, if it has a goal.
+    fn goal(&self, index: usize) -> Option<Planned> {
+        self.plan.as_ref()?.goal(index)
     }
 
     /// Where in the order a thread goes on next.
@@ -219,26 +227,22 @@ impl Replay {
     /// A goal that is the end of a wait: its thread stands before it once it waits. Whether a thread has such a goal, and nothing else to do
     /// before.
     pub fn waits_for_goal(&self, index: usize) -> bool {
-        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-        let mut own = goals.iter().filter(|goal| goal.thread as usize == index);
-        own.any(|goal| is_end_of_wait(goal.event.op)) && self.expected(index).is_none()
+        let goal = self.goal(index);
+        goal.is_some_and(|goal| is_end_of_wait(goal.op)) && self.expected(index).is_none()
     }
 
     /// Whether a goal is a thread's.
     pub fn has_goal(&self, index: usize) -> bool {
-        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-        goals.iter().any(|goal| goal.thread as usize == index)
+        self.goal(index).is_some()
     }
 
     /// A thread stands before its goal, which it does not announce: it waits for it.
     pub fn stand(&mut self, index: usize) {
-        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-        let own = goals.iter().find(|goal| goal.thread as usize == index);
-        let deed = own.map(|goal| Deed {
-            op: goal.event.op,
-            addr: self.address(&goal.event).unwrap_or(0),
+        let deed = self.goal(index).map(|goal| Deed {
+            op: goal.op,
+            addr: self.address(&goal).unwrap_or(0),
             size: 0,
-            pc: goal.event.pc as usize,
+            pc: goal.pc as usize,
             is_range: false,
         });
         let follower = self.follower(index);
@@ -249,10 +253,13 @@ impl Replay {
     /// Whether the goals hold each other up by themselves: locks that their threads have, and joins among them. What else they may wait for
     /// somebody else could still bring about.
     pub fn is_closed(&self) -> bool {
-        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-        goals.iter().all(|goal| {
-            let op = Op::from_number(goal.event.op);
-            matches!(op, Some(Op::Acquire | Op::ReadAcquire | Op::Join)) || is_atomic(goal.event.op)
+        let closes = |goal: Planned| {
+            let op = Op::from_number(goal.op);
+            matches!(op, Some(Op::Acquire | Op::ReadAcquire | Op::Join)) || is_atomic(goal.op)
+        };
+        self.plan.as_ref().is_none_or(|plan| {
+            let goals = plan.goals.iter();
+            goals.map(|goal| plan.planned(&goal.event)).all(closes)
         })
     }
 
@@ -260,11 +267,10 @@ impl Replay {
     /// waits; whether it has got it shows when it does not wait after all.
     pub fn struggles(&mut self, index: usize) -> bool {
         const MOST: u32 = 10_000;
-        let goals = self.plan.as_ref().map_or(&[][..], |plan| plan.goals);
-        let own = goals.iter().find(|goal| goal.thread as usize == index);
+        let goal = self.goal(index);
         let follower = self.follower(index);
         follower.struggles += 1;
-        own.is_some_and(|goal| is_atomic(goal.event.op)) && follower.struggles < MOST
+        goal.is_some_and(|goal| is_atomic(goal.op)) && follower.struggles < MOST
     }
 
     /// What the goals are.
@@ -287,26 +293,25 @@ impl Replay {
         let Some(plan) = &self.plan else {
             return Ok(false);
         };
-        let goal = plan.goals.iter().find(|goal| goal.thread as usize == index);
-        let Some(goal) = goal else {
+        let Some(goal) = plan.goal(index) else {
             return Ok(false);
         };
         let done = self.seen(index).done;
         let left = (done..plan.threads[index].count).map_while(|number| plan.event(index, number));
         // A range is several events; the goal may be a later one of them.
-        let inside = |event: &PlanEvent| {
+        let inside = |event: &Planned| {
             let first = self.address(event);
             let same_op = event.op == deed.op || is_atomic(event.op) && is_atomic(deed.op);
             same_op
                 && self.same_place(event, deed.pc)
                 && first.is_none_or(|first| first.wrapping_sub(deed.addr) < deed.size.max(1))
         };
-        if !left.clone().all(inside) {
+        if !left.clone().all(|event| inside(&event)) {
             return Ok(false);
         }
-        if !inside(&goal.event) {
+        if !inside(&goal) {
             // A copy may be announced by its write first.
-            return match is_write_of_copy(&goal.event, &deed) {
+            return match is_write_of_copy(&goal, &deed) {
                 true => Ok(false),
                 false => Err(deed),
             };
@@ -323,10 +328,10 @@ impl Replay {
         let Some(deed) = self.seen(index).next else {
             return false;
         };
-        let is_longer = |event: &PlanEvent| usize::from(event.size) < deed.size;
+        let is_longer = |event: &Planned| usize::from(event.size) < deed.size;
         let expected = self.expected(index);
         deed.op <= Op::Write as u8
-            && expected.is_some_and(is_longer)
+            && expected.is_some_and(|event| is_longer(&event))
             && self.arrive(index) == Ok(true)
     }
 
@@ -346,7 +351,7 @@ impl Replay {
 }
 
 /// Whether something may be the write of a copy whose read is expected.
-fn is_write_of_copy(expected: &PlanEvent, deed: &Deed) -> bool {
+fn is_write_of_copy(expected: &Planned, deed: &Deed) -> bool {
     deed.op == Op::Write as u8 && expected.op == Op::Read as u8
 }
 

@@ -3,8 +3,8 @@
 use core::mem::size_of;
 
 use deadheat_wire::plan::{
-    AT, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanThread, Region, VALUE, VERDICT,
-    VERSION,
+    AT, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanSite, PlanThread, Region, VALUE,
+    VERDICT, VERSION,
 };
 
 use crate::options::MAX_PATH;
@@ -18,6 +18,8 @@ pub struct Plan {
     pub threads: &'static [PlanThread],
     /// The order.
     pub segments: &'static [PlanSegment],
+    /// What happens where.
+    sites: &'static [PlanSite],
     /// What happens, thread by thread.
     pub events: &'static [PlanEvent],
     /// What is to be reached.
@@ -28,6 +30,25 @@ pub struct Plan {
     at: *mut u64,
     /// Where the verdict goes, with a closing zero.
     pub verdict: [u8; MAX_PATH],
+}
+
+/// An event, with what it has in common with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// An `Op`.
+    pub op: u8,
+    /// Code without hooks did it.
+    pub soft: bool,
+    /// How many bytes it accesses.
+    pub size: u16,
+    /// Its place is in a library.
+    pub moves: bool,
+    /// Where it is, or 0.
+    pub pc: u64,
+    /// A [`Region`].
+    pub region: u32,
+    /// The address in the region, or a thread's number.
+    pub target: u64,
 }
 
 /// The path with something added and a closing zero, if it fits.
@@ -94,6 +115,7 @@ impl Plan {
         (header.magic == MAGIC && header.version == VERSION).then_some(())?;
         let threads = at.take(u64::from(header.threads))?;
         let segments = at.take(header.segments)?;
+        let sites: &[PlanSite] = at.take(header.sites)?;
         let events: &[PlanEvent] = at.take(header.events)?;
         let goals = at.take(u64::from(header.goals))?;
         let inside = |thread: &PlanThread| {
@@ -101,14 +123,16 @@ impl Plan {
             end.is_some_and(|end| end <= header.events)
         };
         let known = |thread: u32| (thread as usize) < threads.len();
+        let (regions, last_site) = (header.regions.max(2), sites.len());
+        let good = |event: &PlanEvent| event.region < regions && (event.site as usize) < last_site;
         let whole = threads.iter().all(inside)
             && segments
                 .iter()
                 .all(|segment: &PlanSegment| known(segment.thread))
-            && goals.iter().all(|goal: &PlanGoal| known(goal.thread))
-            && events
+            && goals
                 .iter()
-                .all(|event| event.region.max(event.defines) < header.regions.max(2));
+                .all(|goal: &PlanGoal| known(goal.thread) && good(&goal.event))
+            && events.iter().all(good);
         whole.then_some(())?;
         let count = header.regions.max(2) as usize;
         let regions: *mut u64 = memory::pages(count);
@@ -117,6 +141,7 @@ impl Plan {
             header,
             threads,
             segments,
+            sites,
             events,
             goals,
             // SAFETY: just mapped, zeroed, and nobody else knows of it.
@@ -132,7 +157,7 @@ impl Plan {
         let Some(goal) = self.goals.first() else {
             return;
         };
-        let bytes = u64::from(goal.event.size);
+        let bytes = u64::from(self.planned(&goal.event).size);
         if self.header.steady == 0
             || goal.event.region != Region::FIXED.0
             || !matches!(bytes, 1 | 2 | 4 | 8)
@@ -159,10 +184,34 @@ impl Plan {
         unsafe { self.at.write_volatile(pc as u64) };
     }
 
+    /// An event, with what it has in common with others.
+    #[inline]
+    pub fn planned(&self, event: &PlanEvent) -> Planned {
+        let site = &self.sites[event.site as usize];
+        Planned {
+            op: site.op,
+            soft: site.soft != 0,
+            size: site.size,
+            moves: site.moves != 0,
+            pc: site.pc,
+            region: event.region,
+            target: event.target,
+        }
+    }
+
     /// The `number`th event of a thread.
-    pub fn event(&self, thread: usize, number: u64) -> Option<&'static PlanEvent> {
+    #[inline]
+    pub fn event(&self, thread: usize, number: u64) -> Option<Planned> {
         let thread = self.threads.get(thread)?;
-        (number < thread.count).then(|| &self.events[(thread.first + number) as usize])
+        (number < thread.count)
+            .then(|| self.planned(&self.events[(thread.first + number) as usize]))
+    }
+
+    /// The event that a thread stands before in the end, if it has a goal.
+    pub fn goal(&self, thread: usize) -> Option<Planned> {
+        let mut goals = self.goals.iter();
+        let own = goals.find(|goal| goal.thread as usize == thread)?;
+        Some(self.planned(&own.event))
     }
 }
 

@@ -30,7 +30,7 @@ pub fn stand(row: &Row, thread: usize, deed: &Deed) -> Result<Option<usize>, Ver
     let Some(goal) = goal.filter(|goal| *goal < MOST_GOALS) else {
         return Ok(None);
     };
-    if !row.is_like(&goals[goal].event, deed) {
+    if !row.is_like(&row.plan.planned(&goals[goal].event), deed) {
         let done = row.plan.threads[thread].count;
         return Err(Verdict::Diverged(row.id(thread), done, *deed));
     }
@@ -49,7 +49,8 @@ pub fn judge(row: &Row) {
     }
     let asked = |goal: usize| ASKED[goal].load(Ordering::Relaxed) - 1;
     for goal in 0..goals {
-        let is_join = row.plan.goals[goal].event.op == Op::Join as u8;
+        let planned = row.plan.planned(&row.plan.goals[goal].event);
+        let is_join = planned.op == Op::Join as u8;
         let has = |other: usize| {
             if is_join {
                 return row.id(row.plan.goals[other].thread as usize) as usize == asked(goal);
@@ -66,7 +67,7 @@ pub fn judge(row: &Row) {
     for (goal, stands) in stand[..goals].iter_mut().enumerate() {
         let event = &row.plan.goals[goal];
         let deed = Deed {
-            op: event.event.op,
+            op: row.plan.planned(&event.event).op,
             addr: asked(goal),
             size: 0,
             pc: PLACES[goal].load(Ordering::Relaxed),

@@ -7,11 +7,12 @@
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::Op;
-use deadheat_wire::plan::{PlanEvent, Region};
+use deadheat_wire::plan::Region;
 
 use crate::memory;
 pub use crate::serial::replay::Deed;
 pub use crate::serial::replay::plan::Plan;
+use crate::serial::replay::plan::Planned;
 
 /// What stays the same of an address when its module is loaded elsewhere.
 const WITHIN_PAGE: usize = 0xFFF;
@@ -135,7 +136,7 @@ impl Row {
 
     /// An event's operation.
     pub fn op(&self, event: usize) -> u8 {
-        self.plan.events[event].op
+        self.plan.planned(&self.plan.events[event]).op
     }
 
     /// The thread that an event creates or waits for.
@@ -153,8 +154,8 @@ impl Row {
 
     /// Whether a wait at a condition begins with an event.
     pub fn is_wait(&self, event: usize) -> bool {
-        let next = self.plan.events.get(event + 1);
-        self.op(event) == Op::Release as u8 && next.is_some_and(|next| next.op == Op::Wait as u8)
+        let is_there = event + 1 < self.plan.events.len();
+        self.op(event) == Op::Release as u8 && is_there && self.op(event + 1) == Op::Wait as u8
     }
 
     /// Whether what a thread is about to do is this event.
@@ -163,7 +164,7 @@ impl Row {
         let fits = deed.op != Op::Release as u8
             || self.is_wait(event) == (deed.size == Self::FOR_WAIT)
             || self.is_last(event);
-        fits && self.is_like(&self.plan.events[event], deed)
+        fits && self.is_like(&self.plan.planned(&self.plan.events[event]), deed)
     }
 
     fn is_last(&self, event: usize) -> bool {
@@ -172,7 +173,7 @@ impl Row {
     }
 
     /// The same for an event that has no place in the order.
-    pub fn is_like(&self, event: &PlanEvent, deed: &Deed) -> bool {
+    pub fn is_like(&self, event: &Planned, deed: &Deed) -> bool {
         let as_tried = |op: u8| match Op::from_number(op) {
             Some(Op::Refused) => Op::Acquire as u8,
             Some(Op::ReadRefused) => Op::ReadAcquire as u8,
@@ -192,7 +193,7 @@ impl Row {
         planned & mask == actual & mask
     }
 
-    fn is_object(&self, event: &PlanEvent, object: usize) -> bool {
+    fn is_object(&self, event: &Planned, object: usize) -> bool {
         let op = Op::from_number(event.op);
         if matches!(op, Some(Op::Fork | Op::Begin | Op::End)) {
             return true;

@@ -26,6 +26,8 @@ pub(super) struct Cursor<'a> {
     thread: ThreadId,
     values: bool,
     first: First<'a>,
+    /// The last step that was found is the taking or giving of a lock that is made of atomics.
+    made_up: bool,
     /// The *last addresses*.
     addrs: [u64; word::PC_SLOTS],
 }
@@ -100,6 +102,7 @@ impl<'a> Cursor<'a> {
             thread,
             values: false,
             first: First::Nothing,
+            made_up: false,
             addrs: [0; word::PC_SLOTS],
         }
     }
@@ -107,6 +110,11 @@ impl<'a> Cursor<'a> {
     /// The thread of the next step.
     pub fn thread(&self) -> ThreadId {
         self.thread
+    }
+
+    /// Whether the last step that was found is not in the block.
+    pub fn is_made_up(&self) -> bool {
+        self.made_up
     }
 
     /// How many words of the block have not been read.
@@ -131,6 +139,7 @@ impl<'a> Cursor<'a> {
 
     /// What comes next, whatever it is.
     pub fn next(&mut self, context: &mut Context<'_>) -> Found {
+        self.made_up = false;
         match self.first {
             First::Nothing => {}
             First::Gap(behind) => {
@@ -147,6 +156,7 @@ impl<'a> Cursor<'a> {
                     self.words = behind;
                 }
                 if let Some(step) = step {
+                    self.made_up = !step.event.op().is_atomic();
                     return Found::Step(step);
                 }
             }
@@ -320,6 +330,7 @@ impl<'a> Cursor<'a> {
         if rest[0].is_some() {
             self.first = First::Steps(rest, std::mem::take(&mut self.words));
         }
+        self.made_up = before.is_some();
         before.unwrap_or(step)
     }
 }

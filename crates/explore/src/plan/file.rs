@@ -1,0 +1,214 @@
+//! A plan as the file that the runtime follows.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use deadheat_trace::{Op, ThreadId};
+use deadheat_wire::plan::{
+    After, GoalKind, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanSite, PlanThread,
+    VERSION,
+};
+
+/// A schedule to enforce, ready to be written. Copies share their events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub(super) header: PlanHeader,
+    pub(super) threads: Vec<PlanThread>,
+    pub(super) segments: Vec<PlanSegment>,
+    sites: Arc<Vec<PlanSite>>,
+    /// By thread. The plan has as many of them as the thread's entry says.
+    events: Vec<Arc<Vec<PlanEvent>>>,
+    pub(super) goals: Vec<PlanGoal>,
+}
+
+/// What a plan is made of.
+pub(super) struct Parts {
+    pub goal: GoalKind,
+    pub steady: bool,
+    pub regions: u32,
+    pub sites: Arc<Vec<PlanSite>>,
+    /// The threads: their number, their events, and how many of these happen.
+    pub threads: Vec<(ThreadId, Arc<Vec<PlanEvent>>, u64)>,
+    /// Which thread goes on until how many of its events have happened.
+    pub order: Vec<(ThreadId, u64)>,
+    pub goals: Vec<(ThreadId, PlanEvent)>,
+}
+
+impl Plan {
+    pub(super) fn of(parts: Parts) -> Self {
+        let number = |id: ThreadId| {
+            let place = parts.threads.iter().position(|(known, ..)| *known == id);
+            place.unwrap_or(0) as u32
+        };
+        let mut segments: Vec<PlanSegment> = Vec::new();
+        for (id, upto) in &parts.order {
+            let thread = number(*id);
+            match segments.last_mut() {
+                Some(last) if last.thread == thread => last.upto = *upto,
+                _ => segments.push(PlanSegment {
+                    thread,
+                    reserved: 0,
+                    upto: *upto,
+                }),
+            }
+        }
+        let goal = |(id, event): &(ThreadId, PlanEvent)| PlanGoal {
+            thread: number(*id),
+            reserved: 0,
+            event: *event,
+        };
+        let goals: Vec<PlanGoal> = parts.goals.iter().map(goal).collect();
+        let (mut threads, mut events, mut first) = (Vec::new(), Vec::new(), 0);
+        for (id, own, count) in parts.threads {
+            threads.push(PlanThread {
+                id: id.0,
+                reserved: 0,
+                first,
+                count,
+            });
+            events.push(own);
+            first += count;
+        }
+        Plan {
+            header: PlanHeader {
+                magic: MAGIC,
+                version: VERSION,
+                goal: parts.goal as u32,
+                after: After::Stop as u32,
+                first: 0,
+                steady: u32::from(parts.steady),
+                threads: threads.len() as u32,
+                goals: goals.len() as u32,
+                regions: parts.regions,
+                sites: parts.sites.len() as u64,
+                segments: segments.len() as u64,
+                events: first,
+                at: 0,
+                value: 0,
+                value_bytes: 0,
+            },
+            threads,
+            segments,
+            sites: parts.sites,
+            events,
+            goals,
+        }
+    }
+
+    /// The same with something else happening at its goals: `first` is the goal whose thread goes first then.
+    pub fn then(mut self, after: After, first: u32) -> Self {
+        (self.header.after, self.header.first) = (after as u32, first);
+        self
+    }
+
+    /// How often another thread goes on.
+    pub fn switches(&self) -> usize {
+        self.segments.len().saturating_sub(1)
+    }
+
+    /// The events, thread by thread.
+    fn events(&self) -> impl Iterator<Item = &[PlanEvent]> {
+        let parts = self.threads.iter().zip(&self.events);
+        parts.map(|(thread, events)| &events[..thread.count as usize])
+    }
+
+    /// The event that a thread should do after so many, if the plan has one: the operation and its place.
+    pub fn expected(&self, thread: ThreadId, done: u64) -> Option<(Op, u64)> {
+        let index = self.threads.iter().position(|known| known.id == thread.0)?;
+        let event = match done < self.threads[index].count {
+            true => &self.events[index][done as usize],
+            false => {
+                let mut goals = self.goals.iter();
+                &goals.find(|goal| goal.thread as usize == index)?.event
+            }
+        };
+        let site = &self.sites[event.site as usize];
+        Some((Op::from_number(site.op)?, site.pc))
+    }
+
+    /// What the events do, thread by thread.
+    #[cfg(test)]
+    pub(super) fn ops(&self) -> Vec<Op> {
+        let op = |event: &PlanEvent| Op::from_number(self.sites[event.site as usize].op);
+        self.events()
+            .flatten()
+            .map(|event| op(event).unwrap())
+            .collect()
+    }
+
+    /// Which regions they are about.
+    #[cfg(test)]
+    pub(super) fn regions(&self) -> Vec<u32> {
+        self.events().flatten().map(|event| event.region).collect()
+    }
+
+    /// How many sites they have.
+    #[cfg(test)]
+    pub(super) fn sites(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// Writes the file.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        /// So many events are written at once.
+        const AT_ONCE: usize = 4096;
+        let header = &self.header;
+        let mut bytes = header.magic.to_vec();
+        for half in [
+            header.version,
+            header.goal,
+            header.after,
+            header.first,
+            header.steady,
+            header.threads,
+            header.goals,
+            header.regions,
+        ] {
+            bytes.extend_from_slice(&half.to_le_bytes());
+        }
+        for word in [
+            header.sites,
+            header.segments,
+            header.events,
+            header.at,
+            header.value,
+            header.value_bytes,
+        ] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        for thread in &self.threads {
+            bytes.extend_from_slice(&u64::from(thread.id).to_le_bytes());
+            bytes.extend_from_slice(&thread.first.to_le_bytes());
+            bytes.extend_from_slice(&thread.count.to_le_bytes());
+        }
+        for segment in &self.segments {
+            bytes.extend_from_slice(&u64::from(segment.thread).to_le_bytes());
+            bytes.extend_from_slice(&segment.upto.to_le_bytes());
+        }
+        for site in &*self.sites {
+            bytes.extend_from_slice(&[site.op, site.soft]);
+            bytes.extend_from_slice(&site.size.to_le_bytes());
+            bytes.extend_from_slice(&site.moves.to_le_bytes());
+            bytes.extend_from_slice(&site.pc.to_le_bytes());
+        }
+        for some in self.events().flat_map(|own| own.chunks(AT_ONCE)) {
+            out.write_all(&bytes)?;
+            bytes.clear();
+            some.iter().for_each(|event| put_event(&mut bytes, event));
+        }
+        for goal in &self.goals {
+            bytes.extend_from_slice(&u64::from(goal.thread).to_le_bytes());
+            put_event(&mut bytes, &goal.event);
+        }
+        out.write_all(&bytes)
+    }
+}
+
+#[inline]
+fn put_event(bytes: &mut Vec<u8>, event: &PlanEvent) {
+    let mut all = [0; size_of::<PlanEvent>()];
+    all[..4].copy_from_slice(&event.site.to_le_bytes());
+    all[4..8].copy_from_slice(&event.region.to_le_bytes());
+    all[8..].copy_from_slice(&event.target.to_le_bytes());
+    bytes.extend_from_slice(&all);
+}
