@@ -67,6 +67,30 @@ fn a_race_that_the_order_of_locks_has_hidden_is_confirmed() {
         assert_eq!(found[0]["rung"], "confirmed");
         assert_eq!(places(&found[0]), [21, 29]);
     }
+    let found = predicted(&here, &["interleave", "--enforce"]);
+    let id = found[0]["id"].as_str().unwrap();
+    assert_eq!(found[0]["replay"], format!("deadheat replay {id}"));
+    let told = here.told(&mut here.deadheat(["replay", id, "--times", "20"]));
+    assert!(told.starts_with("exit: 66"), "{told}");
+    assert!(told.contains("the race was seen 20 of 20 times"), "{told}");
+    // From elsewhere, by its file.
+    let witness = here.path().join(found[0]["witness"].as_str().unwrap());
+    std::fs::create_dir(here.path().join("elsewhere")).unwrap();
+    let mut replay = here.deadheat(["replay"]);
+    replay
+        .arg(&witness)
+        .current_dir(here.path().join("elsewhere"));
+    let told = here.told(&mut replay);
+    assert!(told.contains("the race was seen: "), "{told}");
+    let told = here.told(&mut here.deadheat(["replay", id, "--order", "ab"]));
+    assert!(told.starts_with("exit: 2"), "{told}");
+    // Another trace is not run.
+    let text = std::fs::read_to_string(&witness).unwrap();
+    let digest = serde_json::from_str::<Value>(&text).unwrap()["trace"]["digest"].clone();
+    let other = text.replace(digest.as_str().unwrap(), "0000000000000000");
+    std::fs::write(&witness, other).unwrap();
+    let told = here.told(&mut here.deadheat(["replay", id]));
+    assert!(told.contains("is not the trace that the witness"), "{told}");
 }
 
 /// The access is there only if the other thread was first.
@@ -279,6 +303,9 @@ fn a_deadlock_is_run_into() {
         assert_eq!(found.len(), 1, "{found:#?}");
         assert_eq!(found[0]["kind"], "deadlock");
         assert_eq!(found[0]["rung"], "confirmed", "{found:#?}");
+        let id = found[0]["id"].as_str().unwrap();
+        let told = here.told(&mut here.deadheat(["replay", id, "--times", "5"]));
+        assert!(told.contains("the deadlock stood 5 of 5 times"), "{told}");
     }
 }
 

@@ -21,6 +21,28 @@ struct Thread {
     ended: bool,
 }
 
+impl Thread {
+    /// The lock that it waits for, if it does.
+    fn wanted(
+        &self,
+        steps: &[Step],
+        lock_at: &dyn Fn(SyncId) -> Option<LockId>,
+    ) -> Option<(LockId, Hold)> {
+        let event = &steps[self.last as usize].event;
+        match event.op() {
+            Op::Request => Some((event.lock(), Hold::Write)),
+            Op::ReadRequest => Some((event.lock(), Hold::Read)),
+            Op::FutexWait => {
+                let lock = lock_at(event.sync())?;
+                // Who has it for reading can but want to read again.
+                let reads = self.held.get(&(lock, true)).is_some_and(|times| *times > 0);
+                Some((lock, if reads { Hold::Read } else { Hold::Write }))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The deadlocks in which a trace ends: the events with which its threads have begun to wait. None if one of them does not wait.
 /// `lock_at` knows the locks whose word a futex is.
 ///
@@ -108,17 +130,15 @@ impl Waits {
             waits_for: Vec::new(),
             locked_by: Vec::new(),
         };
-        for thread in threads.values() {
+        let all_wanted: Vec<Option<(LockId, Hold)>> = threads
+            .values()
+            .map(|thread| thread.wanted(steps, lock_at))
+            .collect();
+        for (thread, wanted) in threads.values().zip(&all_wanted) {
             let event = &steps[thread.last as usize].event;
             if !begins_to_wait(event.op()) {
                 return None;
             }
-            let wanted = match event.op() {
-                Op::Request => Some((event.lock(), Hold::Write)),
-                Op::ReadRequest => Some((event.lock(), Hold::Read)),
-                Op::FutexWait => lock_at(event.sync()).map(|lock| (lock, Hold::Write)),
-                _ => None,
-            };
             let is_wanted = |(lock, is_read): &(LockId, bool)| {
                 wanted.is_some_and(|(wanted, hold)| {
                     wanted == *lock && (hold == Hold::Write || !is_read)
@@ -128,8 +148,14 @@ impl Waits {
                 let mut held = other.held.iter().filter(|(_, times)| **times > 0);
                 held.any(|(lock, _)| is_wanted(lock))
             };
-            let others = threads.values().enumerate();
-            let holders = others.filter(|(_, other)| holds(other));
+            // Who reads waits for the writers, too, that came before.
+            let is_first = |other: &Option<(LockId, Hold)>| {
+                let reads = wanted.filter(|(_, hold)| *hold == Hold::Read);
+                let lock = reads.map(|(lock, _)| lock);
+                matches!((other, lock), (Some((theirs, Hold::Write)), Some(lock)) if *theirs == lock)
+            };
+            let others = threads.values().zip(&all_wanted).enumerate();
+            let holders = others.filter(|(_, (other, wish))| holds(other) || is_first(wish));
             let locked_by: Vec<usize> = holders.map(|(at, _)| at).collect();
             let mut waits_for = locked_by.clone();
             if event.op() == Op::JoinRequest {
@@ -236,6 +262,12 @@ mod tests {
     fn cycles_are_told_apart_from_those_behind() {
         let trace = "T1|acq(m)|5\nT1|req(m)|6\nT2|req(m)|7\nT0|joinreq(T2)|8\n";
         assert_eq!(cores(&trace_of(trace)), [[5]]);
+    }
+
+    #[test]
+    fn who_reads_again_waits_for_a_writer() {
+        let trace = "T1|rdlock(m)|5\nT2|req(m)|6\nT1|rdreq(m)|7\nT0|joinreq(T2)|8\n";
+        assert_eq!(cores(&trace_of(trace)), [[6, 5]]);
     }
 
     #[test]

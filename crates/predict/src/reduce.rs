@@ -28,7 +28,7 @@ impl Reduced {
         let lives = Lives::of(window, &threads);
         let atoms = Atoms::of(window, &threads, &lives);
         let needed = needs::of(window, &threads, &atoms);
-        let last_before_external = last_before_external(window, &threads, &atoms);
+        let last_before_others = last_before_others(window, &threads, &atoms);
         let mut positions = Vec::new();
         let mut places = vec![NONE; window.steps.len()];
         for (position, step) in window.steps.iter().enumerate() {
@@ -37,7 +37,7 @@ impl Reduced {
                 Op::Alloc | Op::Free => lives.is_shared(position),
                 op => !op.is_access() || atoms.is_shared(position),
             };
-            if is_kept || last_before_external.contains(&(position as u32)) {
+            if is_kept || last_before_others.contains(&(position as u32)) {
                 places[position] = positions.len() as u32;
                 positions.push(position as u32);
             }
@@ -117,15 +117,19 @@ impl Reduced {
     }
 }
 
-/// The last events of other threads before writes by code that nobody saw: all up to them may have to be
-/// executed before such a write.
-fn last_before_external(window: &Window, threads: &Threads, atoms: &Atoms) -> FxHashSet<u32> {
+/// The last events of threads before an external write, which asks how far they are, and of one before it is cancelled.
+fn last_before_others(window: &Window, threads: &Threads, atoms: &Atoms) -> FxHashSet<u32> {
     let mut last = FxHashSet::default();
     for (position, step) in window.steps.iter().enumerate() {
-        if step.event.op() != Op::ExternalWrite || !atoms.is_shared(position) {
-            continue;
-        }
-        for chain in &threads.chains {
+        let cancelled = step.cancels().and_then(|id| threads.find(id));
+        let asked = match cancelled {
+            Some(thread) => &threads.chains[thread..thread + 1],
+            None if step.event.op() == Op::ExternalWrite && atoms.is_shared(position) => {
+                &threads.chains[..]
+            }
+            None => continue,
+        };
+        for chain in asked {
             let before = chain.partition_point(|event| (*event as usize) < position);
             last.extend(before.checked_sub(1).map(|at| chain[at]));
         }

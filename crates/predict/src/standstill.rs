@@ -7,7 +7,7 @@
 //! A wait is taken to be in vain, and what follows is played through: others stop where they need what now never comes, and, that is a
 //! guess, where they first (or last) want a lock or a semaphore that one of the stopped has. What this leads to is asked about.
 
-use deadheat_trace::{Op, Pc};
+use deadheat_trace::{Op, Pc, Step};
 use rustc_hash::FxHashSet;
 
 use crate::Hold;
@@ -43,7 +43,12 @@ enum Guess {
 /// The cuts of a window in which nobody can go on, with the places of their cores.
 pub fn standstills(model: &Model) -> Vec<(Vec<Pc>, Standstill)> {
     let mut found: Vec<(Vec<Pc>, Standstill)> = Vec::new();
-    if model.window.start.0 != 0 || model.hard.first_gap().is_some() {
+    // Who is cancelled stops waiting, whatever for.
+    let cancels = |step: &Step| step.cancels().is_some();
+    if model.window.start.0 != 0
+        || model.hard.first_gap().is_some()
+        || model.window.steps.iter().any(cancels)
+    {
         return found;
     }
     for seed in seeds(model) {

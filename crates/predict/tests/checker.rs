@@ -448,3 +448,13 @@ T1|acq(m)|8
     );
     assert_eq!(at(&[5], &[6, 1]), Err(Violation::NoRequest(5)));
 }
+
+/// Nobody knows where else a thread would have ended, had it been cancelled sooner or later.
+#[test]
+fn a_thread_is_cancelled_where_it_was() {
+    let trace = "T0|fork(T1)|1\nT1|begin|2\nT1|w(x=1)|3\nT0|send(t=2)|4\nT1|w(y=1)|5\nT1|end|6\n";
+    // Before it has come there, and after it has gone on.
+    assert_eq!(of(trace, &[1, 2, 4]), Some(Broken::Cancelled(3)));
+    assert_eq!(of(trace, &[1, 2, 3, 5]), Some(Broken::Cancelled(3)));
+    assert_eq!(of(trace, &[1, 2, 3, 4, 5]), None);
+}

@@ -215,6 +215,90 @@ fn a_notification_that_comes_before_the_wait() {
     assert!(deadlocks(&trace(&cancelled)).is_empty());
 }
 
+/// What is cancelled later stops waiting, though nobody notifies it.
+#[test]
+fn a_thread_that_is_cancelled_waits_for_nothing() {
+    let lines = [
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|wait(c)",
+        "T0|notify(c)",
+        "T1|wake(c)",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|wait(c)",
+        "T0|send(t=2)",
+        "T1|recv(t)",
+        "T1|timeout(c)",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|end",
+        "T0|join(T1)",
+    ];
+    assert!(deadlocks(&trace(&lines)).is_empty());
+}
+
+/// The first thread may be the one that is left.
+#[test]
+fn a_wait_of_the_first_thread_when_all_others_have_ended() {
+    let lines = [
+        "T0|fork(T1)",
+        "T1|begin",
+        "T0|acq(m)",
+        "T0|rel(m)",
+        "T0|wait(c)",
+        "T1|notify(c)",
+        "T1|end",
+        "T0|wake(c)",
+        "T0|acq(m)",
+        "T0|rel(m)",
+        "T0|join(T1)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[8]]);
+    // What another does later is not known.
+    let mut unended = lines;
+    unended[6] = "T1|w(x=1)";
+    assert!(deadlocks(&trace(&unended)).is_empty());
+}
+
+/// Where a wait begins before the lock is given back, a notification in between is heard.
+#[test]
+fn a_wait_that_begins_with_the_lock_held() {
+    let lines = [
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|acq(m)",
+        "T1|wait(c)",
+        "T1|rel(m)",
+        "T0|notify(c)",
+        "T1|wake(c)",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|end",
+        "T0|join(T1)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[7]]);
+    let heard = [
+        "T0|fork(T1)",
+        "T1|begin",
+        "T1|acq(m)",
+        "T1|wait(c)",
+        "T1|w(f=1)",
+        "T1|rel(m)",
+        "T0|r(f=1)",
+        "T0|branch",
+        "T0|notify(c)",
+        "T1|wake(c)",
+        "T1|acq(m)",
+        "T1|rel(m)",
+        "T1|end",
+        "T0|join(T1)",
+    ];
+    assert!(deadlocks(&trace(&heard)).is_empty());
+}
+
 /// The flag is looked at under the lock, and the release of the lock and the wait are one.
 #[test]
 fn a_flag_under_the_lock_loses_no_notification() {

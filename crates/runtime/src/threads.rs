@@ -273,6 +273,15 @@ pub unsafe fn my_id() -> u32 {
     unsafe { (*(*local()).thread).id }
 }
 
+/// The running thread's handle in the program; 0 if nobody has told it.
+///
+/// # Safety
+/// As for `my_id`.
+pub unsafe fn my_handle() -> usize {
+    // SAFETY: as the caller says.
+    unsafe { (*(*local()).thread).handle.load(Ordering::Acquire) }
+}
+
 /// Gives a record to a thread that we did not see being created.
 #[cold]
 fn adopt() -> bool {

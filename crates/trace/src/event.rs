@@ -272,6 +272,24 @@ impl Step {
     }
 }
 
+impl Step {
+    /// The thread that a send cancels: such a send carries the thread's number, counted from 1.
+    ///
+    /// ```
+    /// use deadheat_trace::{ThreadId, text};
+    /// let trace = text::parse("T0|send(h=2)|1\nT0|send(h)|2\n")?;
+    /// assert_eq!(trace.steps[0].cancels(), Some(ThreadId(1)));
+    /// assert_eq!(trace.steps[1].cancels(), None);
+    /// # Ok::<(), text::ParseError>(())
+    /// ```
+    pub const fn cancels(&self) -> Option<ThreadId> {
+        match (self.event.op(), self.written()) {
+            (Op::Send, Some(number @ 1..)) => Some(ThreadId((number - 1) as u32)),
+            _ => None,
+        }
+    }
+}
+
 impl std::fmt::Debug for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", self.event)?;

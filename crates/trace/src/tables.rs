@@ -126,13 +126,19 @@ impl Tables {
         }
     }
 
-    /// The lock whose word a futex is: the last that was there.
+    /// The lock whose word a futex is: the last that was there. (A read-write lock of Rust's standard library has a second word
+    /// behind its own, at which writers wait.)
     pub fn lock_of_word(&self, futex: SyncId) -> Option<LockId> {
-        let addr = self.syncs.get(futex.index())?.addr;
-        let is_it = |object: &SyncObject| object.kind == SyncKind::Lock && object.addr == addr;
-        let lock = self.syncs.iter().rposition(is_it);
-        lock.filter(|_| addr != Addr(0))
-            .map(|lock| LockId(lock as u32))
+        const WORD: u64 = 4;
+        let word = self.syncs.get(futex.index())?.addr;
+        let lock_at = |addr: u64| {
+            let is_it =
+                |object: &SyncObject| object.kind == SyncKind::Lock && object.addr.0 == addr;
+            self.syncs.iter().rposition(is_it)
+        };
+        let before = word.0.checked_sub(WORD).filter(|before| *before != 0)?;
+        let lock = lock_at(word.0).or_else(|| lock_at(before))?;
+        Some(LockId(lock as u32))
     }
 
     /// The name of a thread: its own, or `T` and its number.

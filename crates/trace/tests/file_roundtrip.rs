@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 /// Operations that a record with a sequence number may have, besides atomic ones.
-const SYNCS: [Op; 31] = [
+const SYNCS: [Op; 34] = [
     Op::Acquire,
     Op::Release,
     Op::ReadAcquire,
@@ -45,6 +45,9 @@ const SYNCS: [Op; 31] = [
     Op::Refused,
     Op::ReadRefused,
     Op::TakeRefused,
+    Op::JoinRequest,
+    Op::TakeRequest,
+    Op::WakeRequest,
 ];
 const ATOMICS: [Op; 3] = [Op::AtomicRead, Op::AtomicWrite, Op::AtomicRmw];
 /// Far from low addresses, further than half a pair can reach.
@@ -222,7 +225,7 @@ fn what() -> impl Strategy<Value = What> {
         1 => order().prop_map(What::Fence),
         3 => (select(&SYNCS[..]), object(), 0u64..4, option::of(0u64..64)).prop_map(
             |(op, object, kind, operand)| match op {
-                Op::Fork | Op::Begin | Op::End | Op::Join => sync(op, object % 7),
+                Op::Fork | Op::Begin | Op::End | Op::Join | Op::JoinRequest => sync(op, object % 7),
                 op => What::Sync { op, object, kind, operand },
             }
         ),

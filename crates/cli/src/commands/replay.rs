@@ -27,6 +27,8 @@ The program runs with the arguments, variables, folder and standard input that i
 with, one thread at a time in the order of the witness, until both threads stand in front of their
 accesses or the deadlock stands. Without --order and --gdb it is ended there. Each step is compared
 with the recording: if the program does something else, that is said and the exit code is 4.
+What `deadheat predict --method interleave --enforce` has confirmed is shown again by the order of
+synchronisation alone, with threads running free in between.
 The exit code is 66 if the finding was reached every time.";
 
 /// Runs the program into a finding, again and again.

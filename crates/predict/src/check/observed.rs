@@ -18,6 +18,8 @@ pub struct Observed<'w> {
     pub(super) cells: Cells,
     /// The positions of the gaps.
     pub(super) gaps: Vec<u32>,
+    /// Which events cancel which threads.
+    pub(super) cancelled: Vec<(u32, ThreadId)>,
 }
 
 /// The threads of a window, numbered in the order of their first events.
@@ -37,12 +39,15 @@ impl<'w> Observed<'w> {
     pub fn new(window: &'w Window) -> Self {
         let objects = Objects::new(window);
         let lost = positions(window).filter(|&(_, op)| op == Op::Lost);
+        let sends = positions(window).filter(|&(_, op)| op == Op::Send);
+        let cancels = |at: u32| Some((at, window.steps[at as usize].cancels()?));
         Observed {
             window,
             threads: Threads::new(window),
             needs: Needs::new(window, &objects),
             cells: Cells::new(window),
             gaps: lost.map(|(position, _)| position).collect(),
+            cancelled: sends.filter_map(|(at, _)| cancels(at)).collect(),
             objects,
         }
     }

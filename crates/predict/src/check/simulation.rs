@@ -176,6 +176,7 @@ impl<'o> Simulation<'o> {
             }
         }
         self.behind_gaps(position)?;
+        self.among_cancellations(position)?;
         lives::can(observed, state, position)?;
         memory::alive(observed, state, position)
     }
@@ -215,6 +216,21 @@ impl<'o> Simulation<'o> {
         state.locks.can(&step.event, object)?;
         let tokens = &state.tokens;
         tokens.can(observed, &step.event, position, object)
+    }
+
+    /// Whether the cancelling of a thread keeps its place among that thread's events.
+    fn among_cancellations(&self, position: u32) -> Result<(), Broken> {
+        let (observed, state) = (self.observed, &self.state);
+        let own = observed.window.steps[position as usize].event.thread();
+        for &(at, thread) in &observed.cancelled {
+            let is_next = |number| state.next(observed, number) < at;
+            let too_soon = at == position && observed.threads.number(thread).is_some_and(is_next);
+            let too_late = thread == own && at < position && !state.executed(observed, at);
+            if too_soon || too_late {
+                return Err(Broken::Cancelled(at));
+            }
+        }
+        Ok(())
     }
 
     /// Whether all that was observed before the last gap before this position was executed as it was.

@@ -45,7 +45,7 @@ pub enum Violation {
     #[error("{0} is neither in the cut nor at its end")]
     StillRuns(ThreadId),
     /// Nobody knows who else there is.
-    #[error("the window does not have everything from the start")]
+    #[error("the window does not have everything from the start, or threads are cancelled")]
     NotAll,
     /// A lock that is asked for could be taken.
     #[error("event {event} asks for {lock}, which no other thread of the cut holds against it")]
@@ -109,6 +109,9 @@ pub enum Broken {
     /// Channels: a message is missing.
     #[error("event {0} has to send first")]
     NotSent(u32),
+    /// A thread is cancelled at another place among its events.
+    #[error("a thread would be cancelled by event {0} where it was not")]
+    Cancelled(u32),
     /// Futexes: nobody woke it.
     #[error("no wake-up of {0} came after its wait")]
     NotWoken(SyncId),

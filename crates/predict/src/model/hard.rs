@@ -35,6 +35,7 @@ impl HardOrder {
         let mut edges = Edges::default();
         edges.of_threads(window, threads);
         edges.of_channels(window, threads);
+        edges.of_cancellations(window, threads);
         edges.found.extend(lives.beginnings());
         edges.found.extend(refusals.beginnings());
         edges.found.extend(barriers::edges(window, threads));
@@ -180,6 +181,23 @@ impl Edges {
                         .extend(ended.checked_sub(1).map(|last| (chain[last], position)));
                 }
             }
+        }
+    }
+
+    /// The cancelling of a thread keeps its place among that thread's events: nobody knows where else it would have ended then.
+    fn of_cancellations(&mut self, window: &Window, threads: &Threads) {
+        for (step, position) in window.steps.iter().zip(0..) {
+            let Some(thread) = step.cancels().and_then(|id| threads.find(id)) else {
+                continue;
+            };
+            if threads.of[position as usize] as usize == thread {
+                continue;
+            }
+            let chain = &threads.chains[thread];
+            let behind = chain.partition_point(|event| *event < position);
+            let before = behind.checked_sub(1).map(|last| (chain[last], position));
+            let after = chain.get(behind).map(|next| (position, *next));
+            self.found.extend(before.into_iter().chain(after));
         }
     }
 

@@ -157,11 +157,16 @@ fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_in
     Sync::new(Op::Wait, condition, pc).record();
     serial::wake(lock, usize::MAX);
     let waited = serial::wait(condition, limit);
-    let woken = if waited == Waited::TimedOut {
-        Op::Timeout
-    } else {
-        Op::Wake
+    let woken = match waited {
+        Waited::TimedOut | Waited::Cancelled => Op::Timeout,
+        Waited::Woken | Waited::Idle => Op::Wake,
     };
+    if waited == Waited::Cancelled {
+        // What `pthread_cancel` has sent.
+        // SAFETY: the thread is known, or it would not wait here.
+        let handle = unsafe { threads::my_handle() };
+        Sync::new(Op::Receive, handle, pc).record();
+    }
     limit.mark(Sync::new(woken, condition, pc)).record();
     let (op, request) = (Op::Acquire, Some(Op::Request));
     let taking = Taking {

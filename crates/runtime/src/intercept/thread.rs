@@ -333,14 +333,23 @@ pub(super) unsafe extern "C" fn exit(result: *mut c_void) -> usize {
 }
 
 unsafe extern "C" fn cancel(handle: libc::pthread_t) -> c_int {
-    if threads::visible() {
-        serial::point();
-    }
+    let pc = caller();
     let thread = threads::by_handle(handle as usize);
+    let is_serial = threads::visible() && mode() == Mode::Serial && !thread.is_null();
+    if is_serial {
+        serial::point_before(Op::Send, handle as usize, 0, pc);
+    }
     // SAFETY: see `create`.
     let result = unsafe { real::pthread_cancel(handle) };
     if result == 0 && !thread.is_null() {
         serial::cancelled(thread);
+    }
+    // The C library may load what it unwinds with: only now is it through.
+    if result == 0 && is_serial {
+        // SAFETY: the record is kept as long as the program may use the handle.
+        let number = unsafe { (*thread).id };
+        let sent = Sync::new(Op::Send, handle as usize, pc);
+        sent.with(u64::from(number) + 1).record();
     }
     result
 }

@@ -93,9 +93,11 @@ fn kind_of(op: Op, number: u64) -> SyncKind {
     ];
     match op {
         Op::Init | Op::Destroy => NUMBERED[number as usize],
-        Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => SyncKind::Condition,
+        Op::Wait | Op::Wake | Op::WakeRequest | Op::Timeout | Op::Notify | Op::NotifyAll => {
+            SyncKind::Condition
+        }
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
-        Op::Post | Op::Take | Op::TakeRefused => SyncKind::Semaphore,
+        Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => SyncKind::Semaphore,
         Op::Send | Op::Receive => SyncKind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => SyncKind::Futex,
         _ => SyncKind::Lock,
@@ -215,7 +217,7 @@ fn of_act(serial: bool, thread: u32, act: &Act, objects: &mut Objects) -> Vec<St
             operand,
         } => {
             let target = match op {
-                Op::Fork | Op::Join | Op::Begin | Op::End => *object,
+                Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End => *object,
                 Op::Alloc => {
                     objects.end(*object, operand.unwrap_or(0));
                     objects.heap.insert(*object, operand.unwrap_or(0));

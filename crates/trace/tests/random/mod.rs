@@ -173,7 +173,9 @@ impl Draft {
             Op::Begin | Op::End => Step::new(event(u64::from(thread.0))),
             Op::Enter | Op::Leave | Op::Branch => Step::new(event(self.target % 3)),
             Op::Lost => with_written(event(0)),
-            Op::Fork | Op::Join => Step::new(event(pick(tables.threads.len()) as u64)),
+            Op::Fork | Op::Join | Op::JoinRequest => {
+                Step::new(event(pick(tables.threads.len()) as u64))
+            }
             Op::Free => Step::new(event(addr)),
             Op::Alloc => match self.written {
                 Some(size) => Step::new(event(addr)).with_written(size % room.min(1 << 40) + 1),
@@ -209,9 +211,11 @@ impl Draft {
 fn sync_of(op: Op, pick: usize, tables: &Tables) -> Option<u64> {
     let kind = match op {
         Op::Init | Op::Destroy => None,
-        Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => Some(SyncKind::Condition),
+        Op::Wait | Op::Wake | Op::WakeRequest | Op::Timeout | Op::Notify | Op::NotifyAll => {
+            Some(SyncKind::Condition)
+        }
         Op::BarrierEnter | Op::BarrierExit => Some(SyncKind::Barrier),
-        Op::Post | Op::Take | Op::TakeRefused => Some(SyncKind::Semaphore),
+        Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => Some(SyncKind::Semaphore),
         Op::Send | Op::Receive => Some(SyncKind::Channel),
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => Some(SyncKind::Futex),
         _ => Some(SyncKind::Lock),

@@ -115,7 +115,7 @@ impl Replay {
     }
 
     /// Where an event's address lies in this run; `None` if that is not compared.
-    pub(super) fn address(&self, event: &Planned) -> Option<usize> {
+    pub fn address(&self, event: &Planned) -> Option<usize> {
         let plan = self.plan.as_ref()?;
         match Region(event.region) {
             Region::ANY => None,

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering;
 use deadheat_wire::Op;
 use deadheat_wire::plan::{After, GoalKind};
 
+use super::super::replay::plan::Planned;
 use super::super::replay::verdict::{self, Verdict};
 use super::super::replay::{Deed, Phase};
 use super::super::task::{State, Waited};
@@ -345,7 +346,7 @@ impl Scheduler {
         self.replay.is_on() || self.explorer.is_on()
     }
 
-    /// Which of those who wait for an object is woken by the schedule, and whether any may be: one that times out is not.
+    /// Which of those who wait for an object is woken by the schedule, and whether any may be: one that times out or is cancelled is not.
     pub(super) fn planned_waiter(&mut self, object: usize) -> Option<usize> {
         let mut best = None;
         for place in self.ready..self.count {
@@ -356,7 +357,14 @@ impl Scheduler {
                 None => usize::MAX,
                 Some(index) => {
                     let expected = self.replay.expected(index as usize);
-                    if expected.is_some_and(|event| event.op == Op::Timeout as u8) {
+                    // A cancelled one receives something else than it waits for.
+                    let is_cancelled = |event: &Planned| {
+                        let told = self.replay.address(event);
+                        event.op == Op::Receive as u8 && told.is_some_and(|told| told != object)
+                    };
+                    if expected
+                        .is_some_and(|event| event.op == Op::Timeout as u8 || is_cancelled(&event))
+                    {
                         continue;
                     }
                     self.replay.place_in_order(index as usize)
