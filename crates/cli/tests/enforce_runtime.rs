@@ -26,7 +26,8 @@ fn enforced(here: &Sandbox, trace: &str, deadlock: &[u64]) -> Verdict {
     }
     let folder = tempfile::tempdir_in(here.path()).unwrap();
     let plan = folder.path().join("plan");
-    std::fs::write(&plan, planner.finish(false).unwrap().to_bytes()).unwrap();
+    let mut file = std::fs::File::create(&plan).unwrap();
+    planner.finish(false).unwrap().write_to(&mut file).unwrap();
     let mut command = here.command("timeout");
     command
         .args(["--signal=KILL", "8"])

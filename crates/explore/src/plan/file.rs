@@ -101,6 +101,11 @@ impl Plan {
         self
     }
 
+    /// How many events it has.
+    pub fn length(&self) -> usize {
+        self.header.events as usize
+    }
+
     /// How often another thread goes on.
     pub fn switches(&self) -> usize {
         self.segments.len().saturating_sub(1)
