@@ -212,7 +212,8 @@ impl Args {
             How::Predict(Model::Maximal),
             How::Interleave,
         ];
-        let options = self.search.options();
+        let bytes = trace.metadata().map_or(0, |data| data.len());
+        let options = self.search.options_for(bytes);
         let mut analysis = analysis::of(
             trace,
             &methods,

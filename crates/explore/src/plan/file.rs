@@ -101,6 +101,11 @@ impl Plan {
         self
     }
 
+    /// Whether places of the run are those of the recording.
+    pub fn is_steady(&self) -> bool {
+        self.header.steady != 0
+    }
+
     /// How many events it has.
     pub fn length(&self) -> usize {
         self.header.events as usize
