@@ -60,11 +60,12 @@ fn elements_of_an_array_are_compared_with_those_that_overlap() {
     for thread in 0..2 {
         listing += &format!("T{thread}|acq(m)|1\n");
         for at in 0..5000 {
-            listing += &format!("T{thread}|w(a+{}:8)|{}\n", at * 8, 10 + at);
+            let address = 0x10_0000 + at * 8;
+            listing += &format!("T{thread}|w({address:#x}:8)|{}\n", 10 + at);
         }
         listing += &format!("T{thread}|rel(m)|2\n");
     }
-    listing += "T1|r(a+804:4)|3\n";
+    listing += "T1|r(0x100324:4)|3\n";
     let steps = deadheat_trace::text::parse(&listing).unwrap().steps;
     let found = generated(&steps, Size::Auto);
     let races: Vec<Vec<u64>> = found

@@ -140,11 +140,11 @@ impl Args {
             analysis
                 .findings
                 .retain(|finding| !suppressions.match_finding(finding));
-            let orders = coverage.add(trace)?;
-            if orders > 0 {
-                last_new = number as u32 + 1;
-            }
             if self.runs > 1 {
+                let orders = coverage.add(trace)?;
+                if orders > 0 {
+                    last_new = number as u32 + 1;
+                }
                 tell_run(number, self.runs, orders, known, &analysis.findings);
             }
             match &mut all {
