@@ -32,8 +32,7 @@ pub fn why(verdict: Option<&Verdict>, plan: &Plan, tables: &Tables, ended: &str)
             step(done)
         ),
         Some(Verdict::Blocked { thread, done, .. }) => format!(
-            "{thread} has to wait where the schedule lets it go on with {} {}",
-            expected(*thread, *done),
+            "{thread} has to wait where the schedule lets it go on {}",
             step(done)
         ),
         Some(Verdict::Ended { thread, done }) => format!(
