@@ -37,6 +37,13 @@ pub enum ReadError {
     Text(#[from] text::ParseError),
 }
 
+/// Whether a file is a recording, by its first bytes.
+pub fn is_recording(path: &Path) -> bool {
+    let mut head = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *MAGIC
+}
+
 /// Opens the trace at `path`. A file named `.std` is read as STD and nothing else.
 pub fn open(path: &Path) -> Result<Input> {
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
@@ -96,7 +103,7 @@ impl Input {
     }
 
     /// Whether the program was stopped in a deadlock.
-    fn is_deadlocked(&self) -> bool {
+    pub fn is_deadlocked(&self) -> bool {
         match self {
             Input::Recording(file, _) => file.closed() == Some(DEADLOCK),
             Input::Text(_) => false,

@@ -79,11 +79,6 @@ pub struct Started {
 }
 
 impl Launch<'_> {
-    /// Runs the program to its end.
-    pub fn run(&self) -> Result<Outcome> {
-        self.start()?.wait()
-    }
-
     /// Starts the program.
     pub fn start(&self) -> Result<Started> {
         let not_started = |error: io::Error| {
@@ -247,6 +242,12 @@ pub fn errors_twice() -> Option<(File, File)> {
         fd.ok().map(File::from)
     };
     Some((errors()?, errors()?))
+}
+
+/// For a run whose output nobody wants.
+pub fn nowhere() -> Option<(File, File)> {
+    let nothing = || File::options().write(true).open("/dev/null").ok();
+    Some((nothing()?, nothing()?))
 }
 
 /// Whether the system allows programs to be started with the same addresses in every run.

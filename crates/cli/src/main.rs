@@ -13,6 +13,7 @@ mod confirm;
 mod coverage;
 mod error;
 mod exit;
+mod explore;
 mod how;
 mod input;
 mod launch;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use deadheat_detect::Suspects;
 use deadheat_predict::interleave::{LockWords, Observation, cspm, generate};
 use deadheat_predict::{
-    CodeNeeds, Observer, Options, Prediction, Proven, Reads, Refused, Source, needed_by, predict,
+    CodeNeeds, Goal, Observer, Options, Prediction, Proven, Reads, Refused, Source, Stage,
+    needed_by, predict, recorded,
 };
 use deadheat_trace::{
     Addr, Event, EventIndex, Mode, Op, Pc, Step, Steps, SyncKind, Tables, verify,
@@ -46,6 +47,8 @@ pub struct Loaded {
     unseen: FxHashSet<Pc>,
     /// Where locks are.
     locks: LockWords,
+    /// The deadlock that the recorded run ended in.
+    recorded: Vec<Proven>,
 }
 
 /// What was predicted.
@@ -74,6 +77,7 @@ impl Loaded {
         if input.mode() == Mode::Parallel {
             return Ok(None);
         }
+        let is_deadlocked = input.is_deadlocked();
         let symbols = (!input.tables().modules.is_empty()).then(|| Shared::of(input.tables()));
         let mut unseen = Unseen::of(input.tables());
         let followed = Followed::new(Watched::new(input, "reading"), symbols.clone());
@@ -85,6 +89,7 @@ impl Loaded {
             needed_by: None,
             unseen: FxHashSet::default(),
             locks: LockWords::default(),
+            recorded: Vec::new(),
         };
         let mut has_branches = false;
         while let Some(step) = stream
@@ -104,6 +109,9 @@ impl Loaded {
             loaded.steps.push(step);
         }
         loaded.check_size(path)?;
+        if is_deadlocked {
+            loaded.recorded = loaded.ended_in(stream.tables());
+        }
         loaded.needed_by = match (symbols, has_branches) {
             (Some(_), _) => Some(needs.needed_by()),
             (None, true) => Some(needed_by(&loaded.steps, Reads::ByBranch)),
@@ -128,6 +136,7 @@ impl Loaded {
             needed_by: None,
             unseen: FxHashSet::default(),
             locks: LockWords::default(),
+            recorded: Vec::new(),
         };
         while let Some(step) = stream
             .next_step()
@@ -169,6 +178,24 @@ impl Loaded {
             is_judged,
             lock_words: &self.locks,
         }
+    }
+
+    /// The deadlocks that the recorded run ended in, with the recording as the way there.
+    fn ended_in(&self, tables: &Tables) -> Vec<Proven> {
+        let found = recorded(&self.steps, &|futex| tables.lock_of_word(futex)).into_iter();
+        let proven = found.map(|still| Proven {
+            goal: Goal::Deadlock,
+            bystanders: still.bystanders.len(),
+            next: still
+                .next()
+                .iter()
+                .map(|at| self.indexes[*at as usize])
+                .collect(),
+            start: EventIndex(self.events()),
+            schedule: Vec::new(),
+            stage: Stage::Closure,
+        });
+        proven.collect()
     }
 
     fn check_size(&self, path: &Path) -> Result<()> {
@@ -222,8 +249,19 @@ impl Loaded {
             is_judged: &is_judged,
         };
         let shown = Shown::new();
-        let prediction = predict(&source, options, &shown);
+        let mut prediction = predict(&source, options, &shown);
         shown.end();
+        self.in_trace(&mut prediction);
+        let places = |proven: &Proven| {
+            let events = proven.core().iter().filter_map(|at| self.event(*at));
+            let mut places: Vec<Pc> = events.map(|event| event.pc()).collect();
+            places.sort_unstable();
+            places
+        };
+        let happened: Vec<Vec<Pc>> = self.recorded.iter().map(places).collect();
+        let predicted = &mut prediction.deadlocks;
+        predicted.retain(|proven| !happened.contains(&places(proven)));
+        predicted.splice(..0, self.recorded.iter().cloned());
         self.predicted(prediction, started)
     }
 
@@ -232,8 +270,9 @@ impl Loaded {
         let started = Instant::now();
         let is_judged = |event: &Event| self.is_judged(event);
         let shown = Shown::new();
-        let prediction = generate(&self.observation(&is_judged), options, &shown);
+        let mut prediction = generate(&self.observation(&is_judged), options, &shown);
         shown.end();
+        self.in_trace(&mut prediction);
         self.predicted(prediction, started)
     }
 
@@ -242,8 +281,7 @@ impl Loaded {
         !(may_be_unseen && self.unseen.contains(&event.pc()))
     }
 
-    fn predicted(&self, mut prediction: Prediction, started: Instant) -> Predicted {
-        self.in_trace(&mut prediction);
+    fn predicted(&self, prediction: Prediction, started: Instant) -> Predicted {
         Predicted {
             prediction,
             took: started.elapsed(),

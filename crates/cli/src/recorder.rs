@@ -44,6 +44,12 @@ pub struct Plan {
     pub again: Option<Again>,
     /// Whether what it prints goes to standard error: standard output is for the report.
     pub aside: bool,
+    /// More variables of the runtime's.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Where else its output and its errors go.
+    pub output: Option<(std::fs::File, std::fs::File)>,
+    /// How long it may take.
+    pub limit: Option<Duration>,
 }
 
 /// A recording that was made.
@@ -122,7 +128,14 @@ impl Plan {
         let launch = self.launch(&trace);
         let described = self.describe_start(&launch, info.stdin, &trace);
         described.inspect_err(|_| self.give_up())?;
-        let outcome = launch.run().inspect_err(|_| self.give_up())?;
+        let run = || {
+            let mut started = launch.start()?;
+            if let Some(limit) = self.limit {
+                started.kill_after(limit)?;
+            }
+            started.wait()
+        };
+        let outcome = run().inspect_err(|_| self.give_up())?;
         let ended = Ended::from_status(outcome.status);
         let traces = traces_beside(&trace);
         let Some(first) = traces.first() else {
@@ -162,12 +175,19 @@ impl Plan {
 
     /// The run that is recorded.
     fn launch(&self, trace: &Path) -> Launch<'_> {
-        let variables = vec![
+        let mut variables = vec![
             (launch::TRACE.into(), trace.into()),
             (launch::OPTIONS.into(), self.options.clone().into()),
         ];
+        variables.extend(self.variables.iter().cloned());
+        let own = |files: &(std::fs::File, std::fs::File)| {
+            Some((files.0.try_clone().ok()?, files.1.try_clone().ok()?))
+        };
+        let elsewhere = self.output.as_ref().and_then(own);
         if let Some(again) = &self.again {
-            return again.launch(variables);
+            let mut launch = again.launch(variables);
+            launch.output = elsewhere;
+            return launch;
         }
         Launch {
             program: &self.program,
@@ -176,7 +196,7 @@ impl Plan {
             variables,
             folder: None,
             stdin: Source::Kept(Invocation::stdin_path(trace)),
-            output: self.aside.then(launch::errors_twice).flatten(),
+            output: elsewhere.or_else(|| self.aside.then(launch::errors_twice).flatten()),
             steady: self.steady,
             filled: None,
         }

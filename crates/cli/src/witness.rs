@@ -3,6 +3,9 @@
 //! `{"version":1,"finding":ID,"kind":...,"signature":...,"trace":{...},"start":N,"next":[...],"schedule":[[THREAD,COUNT],...],"switches":N}`:
 //! everything before event `start` of the trace happens as it was recorded; then `COUNT` events of `THREAD` (the next
 //! ones of that thread), and so on; then the events `next` are all next at once.
+//!
+//! A *coarse* witness has `"synchronisation":[INDEX,...]` besides: behind the start only these events follow each other, and `schedule` counts
+//! nothing else. In between threads run free, so it leads to the race, not to where both threads stand in front of it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::Run;
 use crate::error::{Error, Result};
 use crate::input::{self, Input};
+use crate::store::info::Ended;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -39,6 +43,12 @@ pub struct Witness {
     pub schedule: Vec<(u32, u64)>,
     /// How often another thread goes on.
     pub switches: usize,
+    /// Of a failure: how the program ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Ended>,
+    /// Of a coarse witness: the events that follow each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synchronisation: Option<Vec<u64>>,
 }
 
 /// Which trace it is about.
@@ -114,8 +124,23 @@ impl Witness {
             start,
             next: Vec::new(),
             switches: 0,
+            ends: None,
             schedule: Vec::new(),
+            synchronisation: None,
         }
+    }
+
+    /// Whether this is the trace that it is about, by how many events it has and their digest.
+    pub fn is_about(&self, events: u64, digest: &str) -> Result<()> {
+        if events == self.trace.events && digest == self.trace.digest {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "{} is not the trace that the witness of {} is about",
+            self.trace.path.display(),
+            self.finding
+        ))
+        .help("record and check the program again"))
     }
 
     /// The same with another schedule.
@@ -230,7 +255,7 @@ pub fn write(
 }
 
 /// The thread of each event, and a digest of all.
-fn threads(path: &Path) -> Result<(Vec<ThreadId>, String)> {
+pub fn threads(path: &Path) -> Result<(Vec<ThreadId>, String)> {
     let mut steps = input::open(path)?;
     let mut threads = Vec::new();
     let mut digest = Digest::of(&steps);
@@ -245,7 +270,7 @@ fn threads(path: &Path) -> Result<(Vec<ThreadId>, String)> {
 }
 
 /// How many events of which thread follow each other.
-fn runs_of(schedule: &[EventIndex], threads: &[ThreadId]) -> Vec<(u32, u64)> {
+pub fn runs_of(schedule: &[EventIndex], threads: &[ThreadId]) -> Vec<(u32, u64)> {
     let mut runs: Vec<(u32, u64)> = Vec::new();
     for at in schedule {
         let thread = threads[at.0 as usize].0;

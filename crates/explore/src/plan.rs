@@ -182,7 +182,7 @@ impl<'a> Planner<'a> {
         let event = &step.event;
         let op = event.op();
         let address = match op {
-            Op::Fork | Op::Join | Op::Begin | Op::End => None,
+            Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End => None,
             _ if op.is_access() || matches!(op, Op::Alloc | Op::Free) => Some(event.addr().0),
             Op::Fence => None,
             _ => tables
@@ -191,7 +191,7 @@ impl<'a> Planner<'a> {
                 .map(|object| object.addr.0),
         };
         let (region, target) = match (op, address) {
-            (Op::Fork | Op::Join | Op::Begin | Op::End, _) => {
+            (Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End, _) => {
                 (Region::FIXED, u64::from(event.peer().0))
             }
             (Op::Alloc, Some(start)) => {
@@ -301,19 +301,29 @@ fn is_counted(op: Op) -> bool {
             | Op::Leave
             | Op::Request
             | Op::ReadRequest
+            | Op::JoinRequest
+            | Op::TakeRequest
+            | Op::WakeRequest
             | Op::Branch
             | Op::ExternalWrite
             | Op::Lost
     )
 }
 
-/// What the runtime announces for a goal: a request is what it asks for, and a lock that is made of atomics the change of its word.
+/// What the runtime announces for a goal: a request is what it asks for, the beginning of a wait its end, and a lock that is made of
+/// atomics the change of its word.
 fn as_goal(mut site: PlanSite, made_up: bool) -> PlanSite {
-    site.op = match Op::from_number(site.op) {
-        _ if made_up => Op::AtomicRmw as u8,
-        Some(Op::Request) => Op::Acquire as u8,
-        Some(Op::ReadRequest) => Op::ReadAcquire as u8,
-        _ => site.op,
+    let op = match Op::from_number(site.op) {
+        _ if made_up => Op::AtomicRmw,
+        Some(Op::Request) => Op::Acquire,
+        Some(Op::ReadRequest) => Op::ReadAcquire,
+        Some(Op::JoinRequest) => Op::Join,
+        Some(Op::TakeRequest) => Op::Take,
+        Some(Op::Wait | Op::WakeRequest) => Op::Wake,
+        Some(Op::BarrierEnter) => Op::BarrierExit,
+        Some(Op::FutexWait) => Op::FutexWoken,
+        _ => return site,
     };
+    site.op = op as u8;
     site
 }

@@ -57,6 +57,7 @@ pub mod interleave;
 mod model;
 mod needs;
 mod question;
+mod recorded;
 mod reduce;
 mod run;
 mod saturate;
@@ -71,6 +72,7 @@ pub use code_needs::{AboutEvent, CodeNeeds};
 pub use deadlocks::{Cycles, cycles};
 pub use model::Model;
 pub use needs::{Reads, needed_by};
+pub use recorded::recorded;
 pub use reduce::Reduced;
 pub use run::{
     Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,

@@ -254,8 +254,7 @@ impl<'m, 'w> Played<'m, 'w> {
         let core = self.core(seed);
         let is_other = |event: &u32| !core.contains(event);
         let bystanders = stopped.iter().copied().filter(is_other).collect();
-        let is_whole = stopped.len() > 1 || model.threads.count() == 1;
-        is_whole.then_some(Standstill { core, bystanders })
+        Some(Standstill { core, bystanders })
     }
 
     /// The events that create a thread.

@@ -45,28 +45,36 @@ impl Explain<'_> {
             let context = self.contexts.get(*index)?;
             let mut access = self.access(*index, context);
             let event = &context.step.event;
+            let word_of = match event.op() {
+                Op::FutexWoken | Op::FutexWait => self.tables.lock_of_word(event.sync()),
+                _ => None,
+            };
             access.op = match event.op() {
                 Op::ReadAcquire | Op::ReadRequest => "read lock",
-                Op::Join => "join",
-                Op::Wake => "condition",
-                Op::Take => "semaphore",
-                Op::BarrierExit => "barrier",
+                Op::Join | Op::JoinRequest => "join",
+                Op::Wake | Op::Wait | Op::WakeRequest => "condition",
+                Op::Take | Op::TakeRequest => "semaphore",
+                Op::BarrierExit | Op::BarrierEnter => "barrier",
+                Op::FutexWoken | Op::FutexWait if word_of.is_none() => "futex",
                 _ => "lock",
             }
             .to_owned();
             (access.size, access.address) = (0, 0);
             // The lock that it waits for stands by itself; it may be there if it was taken before.
             access.waits_for = Some(match event.op() {
-                Op::Join => self.end_of(event.peer()),
-                Op::Wake | Op::Take | Op::BarrierExit => {
-                    self.lock(LockId(event.sync().0), false, None)
-                }
-                _ => self.lock(*lock, false, None),
+                Op::Join | Op::JoinRequest => self.end_of(event.peer()),
+                _ => self.lock(word_of.unwrap_or(*lock), false, None),
             });
             Some(access)
         };
         let accesses: Option<Vec<Access>> = requests.iter().map(request).collect();
         Some(Finding::new(Kind::Deadlock, rung, method, accesses?))
+    }
+
+    /// A program that ends as it should not: the last event of the thread that was running.
+    pub fn failure(&self, last: EventIndex, rung: Rung, method: &str) -> Option<Finding> {
+        let access = self.access(last, self.contexts.get(last)?);
+        Some(Finding::new(Kind::Failure, rung, method, vec![access]))
     }
 
     fn access(&self, index: EventIndex, context: &Context) -> Access {

@@ -26,6 +26,8 @@ pub enum Kind {
     Race,
     /// Threads that wait for each other.
     Deadlock,
+    /// A schedule in which the program ends as it should not: it crashes, fails, or does not end.
+    Failure,
 }
 
 /// A race or deadlock.
@@ -318,6 +320,7 @@ fn short_hash(kind: Kind, signature: &str) -> String {
     let kind = match kind {
         Kind::Race => b'r',
         Kind::Deadlock => b'd',
+        Kind::Failure => b'f',
     };
     for byte in [kind].into_iter().chain(signature.bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -142,12 +142,16 @@ fn is_scaffold(frame: &deadheat_code::Frame) -> bool {
 /// Whether a function's source came with the compiler, or with Deadheat.
 pub fn is_foreign(frame: &deadheat_code::Frame) -> bool {
     let theirs = ["/rustc/", "/usr/include/", "/usr/lib/"];
-    let ours = [RUNTIME, "deadheat/stdsync/"];
     let file = frame.file.as_deref().unwrap_or_default();
-    theirs
-        .iter()
-        .chain(&ours)
-        .any(|folder| file.starts_with(folder))
+    let is_theirs = theirs.iter().any(|folder| file.starts_with(folder));
+    is_theirs || file.starts_with(RUNTIME) || is_stand_in(file)
+}
+
+/// Whether it stands in for a function of Rust's standard library. Where it was compiled is put before its path.
+fn is_stand_in(file: &str) -> bool {
+    const FOLDER: &str = "deadheat/stdsync/";
+    let at = file.find(FOLDER);
+    at.is_some_and(|at| at == 0 || file[..at].ends_with('/'))
 }
 
 /// A location of a text trace: `file:line`, a number, or anything.

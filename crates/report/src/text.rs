@@ -137,6 +137,8 @@ fn head(out: &mut String, finding: &Finding) {
         (Kind::Deadlock, Rung::Warning) => "possible deadlock",
         (Kind::Deadlock, Rung::Confirmed) => "confirmed deadlock",
         (Kind::Deadlock, _) => "deadlock",
+        (Kind::Failure, Rung::Confirmed) => "confirmed failure",
+        (Kind::Failure, _) => "failure",
     };
     let _ = write!(out, "{style}{what}{style:#}");
     if let Some(object) = &finding.object {

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use deadheat_wire::{inputs, plan, watch};
+use deadheat_wire::{explore, inputs, plan, watch};
 
 use crate::{memory, message, sys};
 
@@ -126,6 +126,7 @@ pub fn read() -> Option<&'static [u8]> {
         (&SELECT, watch::SELECT),
         (&PLAN, plan::PLAN),
         (&INPUTS, inputs::INPUTS),
+        (&EXPLORE, explore::EXPLORE),
     ];
     for (file, name) in files {
         if let Some(path) = variables().find_map(|variable| value(variable, name)) {
@@ -159,6 +160,9 @@ pub static SELECT: Named = Named::none();
 pub static PLAN: Named = Named::none();
 /// What threads got from the system in an earlier run.
 pub static INPUTS: Named = Named::none();
+
+/// The board of a search.
+pub static EXPLORE: Named = Named::none();
 
 impl Named {
     const fn none() -> Self {

@@ -202,6 +202,37 @@ pub fn futex_wake(word: &AtomicU32, count: u32) {
     );
 }
 
+/// The same between processes, in memory that they share.
+pub fn futex_wait_shared(word: &AtomicU32, expected: u32, milliseconds: u64) {
+    let limit = libc::timespec {
+        tv_sec: (milliseconds / 1000) as i64,
+        tv_nsec: (milliseconds % 1000 * 1_000_000) as i64,
+    };
+    let (word, limit) = (word.as_ptr() as usize, &raw const limit as usize);
+    call(
+        libc::SYS_futex,
+        [
+            word,
+            libc::FUTEX_WAIT as usize,
+            expected as usize,
+            limit,
+            0,
+            0,
+        ],
+    );
+}
+
+/// Wakes all sleepers of a word that is shared between processes.
+pub fn futex_wake_shared(word: &AtomicU32) {
+    let all = i32::MAX as usize;
+    call3(
+        libc::SYS_futex,
+        word.as_ptr() as usize,
+        libc::FUTEX_WAKE as usize,
+        all,
+    );
+}
+
 /// Milliseconds of a clock that only goes forward.
 pub fn milliseconds() -> u64 {
     let mut time = libc::timespec {

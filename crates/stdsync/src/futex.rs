@@ -11,8 +11,9 @@ unsafe extern "C" {
     fn __errno_location() -> *mut c_int;
 }
 
+/// A time of the monotonic clock.
 #[repr(C)]
-struct Time {
+pub struct Time {
     seconds: i64,
     nanoseconds: i64,
 }
@@ -28,12 +29,9 @@ const TIMED_OUT: c_int = 110;
 /// Sleeps while `word` has the value `expected`, at most so long. False if the time was up.
 /// It may also return for no reason.
 pub fn wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) -> bool {
-    // A time beyond what the clock can show is no limit.
-    let until = limit.and_then(after);
-    let time = until.as_ref().map_or(null(), |time| time as *const Time);
-    // SAFETY: the word lives as long as the reference, the time until the end of this function;
+    // SAFETY: the word lives as long as the reference, the time until the end of the call;
     // the kernel only reads them.
-    unsafe {
+    until(limit, |time| unsafe {
         let result = syscall(
             SYS_FUTEX,
             word.as_ptr(),
@@ -44,7 +42,14 @@ pub fn wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) -> bool {
             ANY,
         );
         result >= 0 || *__errno_location() != TIMED_OUT
-    }
+    })
+}
+
+/// Sleeps with the time at which the limit is over, if there is one: null is none.
+pub fn until(limit: Option<Duration>, sleep: impl FnOnce(*const Time) -> bool) -> bool {
+    // A time beyond what the clock can show is no limit.
+    let until = limit.and_then(after);
+    sleep(until.as_ref().map_or(null(), |time| time as *const Time))
 }
 
 /// Wakes at most so many sleepers; how many there were.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::thread;
 use std::time::Duration;
 
-use crate::{condvar, futex, mutex, once, rwlock};
+use crate::{futex, mutex, once, rwlock};
 
 const THREADS: usize = 4;
 const ROUNDS: usize = 500;
@@ -93,32 +93,6 @@ fn writers_are_alone_and_readers_are_not_starved() {
         writes.filter(|sum| sum % 3 == 0).count()
     );
     assert_eq!(lock.state().load(SeqCst), 0);
-}
-
-#[test]
-fn a_condition_hands_over() {
-    let (lock, turn) = (AtomicU32::new(mutex::FREE), AtomicUsize::new(0));
-    let changed = AtomicU32::new(0);
-    at_once(|number| {
-        for round in 0..50 {
-            mutex::lock(&lock);
-            while turn.load(Relaxed) != round * THREADS + number {
-                condvar::wait(&changed, &lock);
-            }
-            turn.fetch_add(1, Relaxed);
-            condvar::notify_all(&changed);
-            mutex::unlock(&lock);
-        }
-    });
-    assert_eq!(turn.load(SeqCst), 50 * THREADS);
-    mutex::lock(&lock);
-    assert!(!condvar::wait_timeout(
-        &changed,
-        &lock,
-        Duration::from_millis(1)
-    ));
-    assert_ne!(lock.load(SeqCst), mutex::FREE, "it is held again");
-    mutex::unlock(&lock);
 }
 
 #[test]

@@ -5,14 +5,14 @@
 //! | `index` | all | the step's position in its trace, from 0 |
 //! | `thread` | all | the thread's number |
 //! | `thread_name` | all, if it has one | |
-//! | `op` | all | `read`, `write`, `atomic_read`, `atomic_write`, `atomic_rmw`, `fence`, `acquire`, `release`, `read_acquire`, `read_release`, `request`, `read_request`, `fork`, `begin`, `end`, `join`, `wait`, `wake`, `timeout`, `notify`, `notify_all`, `barrier_enter`, `barrier_exit`, `post`, `take`, `send`, `receive`, `futex_wait`, `futex_woken`, `futex_wake`, `init`, `destroy`, `alloc`, `free`, `enter`, `leave`, `branch`, `external_write`, `lost`, `refused`, `read_refused`, `take_refused` |
+//! | `op` | all | `read`, `write`, `atomic_read`, `atomic_write`, `atomic_rmw`, `fence`, `acquire`, `release`, `read_acquire`, `read_release`, `request`, `read_request`, `fork`, `begin`, `end`, `join`, `wait`, `wake`, `timeout`, `notify`, `notify_all`, `barrier_enter`, `barrier_exit`, `post`, `take`, `send`, `receive`, `futex_wait`, `futex_woken`, `futex_wake`, `init`, `destroy`, `alloc`, `free`, `enter`, `leave`, `branch`, `external_write`, `lost`, `refused`, `read_refused`, `take_refused`, `join_request`, `take_request`, `wake_request` |
 //! | `addr` | accesses, `alloc`, `free` | a string in hexadecimal, `"0x7f001000"` |
 //! | `variable` | the same, in text traces | the variable's name, `"x"` or `"x+2"` |
 //! | `size` | accesses, `alloc` | bytes, a number |
 //! | `read`, `written` | accesses | the value, a string in hexadecimal, if the trace has it; of accesses larger than eight bytes the first eight |
 //! | `order` | atomic accesses, `fence` | `relaxed`, `consume`, `acquire`, `release`, `acq_rel`, `seq_cst` |
 //! | `object`, `object_id`, `kind` | locks and all other synchronisation | its name, its number, and `lock`, `condition`, `barrier`, `semaphore`, `channel` or `futex` |
-//! | `peer`, `peer_name` | `fork`, `join` | the other thread |
+//! | `peer`, `peer_name` | `fork`, `join`, `join_request` | the other thread |
 //! | `count` | `init`, `lost` and others that carry one | a number: a barrier's threads, a semaphore's start, events missing |
 //! | `target` | `enter`, `leave`, `branch`, if they have one | a string in hexadecimal |
 //! | `location` | all | `file:line`, a number, `module+0xoffset`, or `-` |
@@ -138,7 +138,7 @@ fn line(index: u64, step: &Step, tables: &Tables) -> Line {
         }
         Op::Lost => line.count = step.written(),
         Op::Fence => line.order = Some(order(event.order())),
-        Op::Fork | Op::Join => {
+        Op::Fork | Op::Join | Op::JoinRequest => {
             line.peer = Some(event.peer().0);
             line.peer_name = thread_name(event.peer().index());
         }

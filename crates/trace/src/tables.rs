@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::cells::Cell;
-use crate::{Addr, Pc, SyncId, ThreadId};
+use crate::{Addr, LockId, Pc, SyncId, ThreadId};
 
 /// The names behind a trace's numbers. They grow while a trace is read: an event's numbers are
 /// in the tables by the time the event is handed out.
@@ -124,6 +124,15 @@ impl Tables {
             Some(object) => format!("{}{}", object.kind.letter(), id.0),
             None => format!("?{}", id.0),
         }
+    }
+
+    /// The lock whose word a futex is: the last that was there.
+    pub fn lock_of_word(&self, futex: SyncId) -> Option<LockId> {
+        let addr = self.syncs.get(futex.index())?.addr;
+        let is_it = |object: &SyncObject| object.kind == SyncKind::Lock && object.addr == addr;
+        let lock = self.syncs.iter().rposition(is_it);
+        lock.filter(|_| addr != Addr(0))
+            .map(|lock| LockId(lock as u32))
     }
 
     /// The name of a thread: its own, or `T` and its number.

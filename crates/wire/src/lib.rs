@@ -21,6 +21,7 @@
 
 mod block;
 mod checksum;
+pub mod explore;
 pub mod inputs;
 mod live;
 pub mod meta;

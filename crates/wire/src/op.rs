@@ -39,7 +39,7 @@ pub enum Op {
     End = 15,
     /// Another thread's end was waited for.
     Join = 16,
-    /// Starts to wait at a condition; the lock's release stands just before it.
+    /// Starts to wait at a condition; the lock's release stands just before it, or comes after it if the condition is heard from then on.
     Wait = 17,
     /// Was woken at a condition; the lock's acquisition follows.
     Wake = 18,
@@ -91,6 +91,12 @@ pub enum Op {
     ReadRefused = 41,
     /// A semaphore was tried for and not got: it was at zero.
     TakeRefused = 42,
+    /// Waits for another thread's end. Written down only if that never came: the recording ends in a deadlock.
+    JoinRequest = 43,
+    /// The same for a semaphore that is at zero.
+    TakeRequest = 44,
+    /// The same for a notification of a condition at which the thread began to wait before it gave the lock back.
+    WakeRequest = 45,
 }
 
 /// The number that an acquisition carries if the lock was only tried for: had it been taken, the
@@ -99,7 +105,7 @@ pub const TRIED: u64 = 1;
 
 impl Op {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Op; 42] = [
+    pub const ALL: [Op; 45] = [
         Op::Read,
         Op::Write,
         Op::AtomicRead,
@@ -142,6 +148,9 @@ impl Op {
         Op::Refused,
         Op::ReadRefused,
         Op::TakeRefused,
+        Op::JoinRequest,
+        Op::TakeRequest,
+        Op::WakeRequest,
     ];
 
     /// The operation with this number.

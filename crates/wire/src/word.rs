@@ -102,6 +102,12 @@ pub const fn size_code(bytes: usize) -> u64 {
     bytes.trailing_zeros() as u64
 }
 
+/// The other way round.
+#[inline]
+pub const fn size_of_code(size_code: u64) -> usize {
+    1 << (size_code & 7)
+}
+
 /// How many value words an access of this size code has.
 #[inline]
 pub const fn value_words(size_code: u64) -> usize {

@@ -132,9 +132,10 @@ fn the_numbers_of_operations() {
     let expected = "Read Write AtomicRead AtomicWrite AtomicRmw Fence Acquire Release ReadAcquire \
         ReadRelease Request ReadRequest Fork Begin End Join Wait Wake Timeout Notify NotifyAll \
         BarrierEnter BarrierExit Post Take Send Receive FutexWait FutexWoken FutexWake Init Destroy \
-        Alloc Free Enter Leave Branch ExternalWrite Lost Refused ReadRefused TakeRefused";
+        Alloc Free Enter Leave Branch ExternalWrite Lost Refused ReadRefused TakeRefused \
+        JoinRequest TakeRequest WakeRequest";
     assert_eq!(names.join(" "), expected);
-    assert_eq!((Op::Read as u8, Op::TakeRefused as u8), (1, 42));
+    assert_eq!((Op::Read as u8, Op::WakeRequest as u8), (1, 45));
 }
 
 #[test]

@@ -15,12 +15,17 @@ use super::search::{self, Search};
 use super::sources::Building;
 use super::trace::verify;
 use super::watch::Format;
+use crate::again;
 use crate::analysis::{self, Analysis, Reading};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::explore::evidence::Archive;
+use crate::explore::limits::Limits;
+use crate::explore::told;
+use crate::explore::warnings::{self, Settled, Verdict};
 use crate::how::How;
 use crate::input;
 use crate::prediction::Model;
@@ -76,6 +81,10 @@ pub struct Args {
     #[arg(long)]
     no_confirm: bool,
 
+    /// Search the program itself for what is only suspicious: see `deadheat explore`.
+    #[arg(long)]
+    explore: bool,
+
     /// Also show what is only suspicious.
     #[arg(long)]
     warnings: bool,
@@ -97,6 +106,9 @@ pub struct Args {
 
     #[command(flatten)]
     search: Search,
+
+    #[command(flatten)]
+    limits: Limits,
 }
 
 impl Args {
@@ -113,6 +125,7 @@ impl Args {
         let mut coverage = Coverage::default();
         let mut all: Option<Analysis> = None;
         let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
+        let mut is_open = false;
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
             let at = match number {
                 0 => recording.clone(),
@@ -127,6 +140,9 @@ impl Args {
                 place: Place::Store(at),
                 again: None,
                 aside: self.is_json() && self.output.is_none(),
+                variables: Vec::new(),
+                output: None,
+                limit: None,
             };
             let recorded = plan.run()?;
             let verified = verified(&recorded, number == 0 && !self.is_json())?;
@@ -137,6 +153,9 @@ impl Args {
             let trace = &recorded.traces[0];
             let known = all.as_ref().map_or(&[][..], |all| &all.findings);
             let mut analysis = self.analysed(trace, known, &config)?;
+            if self.explore {
+                is_open |= self.settle(&store, trace, &mut analysis)?;
+            }
             analysis
                 .findings
                 .retain(|finding| !suppressions.match_finding(finding));
@@ -165,6 +184,7 @@ impl Args {
         self.tell_coverage(&coverage, last_new);
         let of_search = search::exit(&analysis, found);
         Ok(match found {
+            0 if exit == Exit::Clean && is_open => of_search.unwrap_or(Exit::Inconclusive),
             0 if exit == Exit::Clean => of_search.unwrap_or(exit),
             0 => exit,
             _ => of_search.unwrap_or(Exit::Findings),
@@ -186,6 +206,23 @@ impl Args {
         input::tell(&analysis.remarks);
         let sure = analysis.findings.iter();
         Ok(sure.filter(|finding| finding.rung != Rung::Warning).count())
+    }
+
+    /// Searches for what is only suspicious; whether something was left open.
+    fn settle(&self, store: &Store, trace: &Path, analysis: &mut Analysis) -> Result<bool> {
+        let again = again::of(trace)?;
+        let archive = Archive {
+            store,
+            typed: self.command.clone(),
+            options: self.search.options(),
+        };
+        let settled = warnings::settle(analysis, trace, &again, &archive, &self.limits)?;
+        if !self.is_json() {
+            told::warnings(&settled);
+        }
+        warnings::report(analysis, &settled);
+        let is_open = |one: &Settled| matches!(one.verdict, Verdict::Inconclusive(_));
+        Ok(settled.iter().any(is_open))
     }
 
     /// Says whether more runs would pay.

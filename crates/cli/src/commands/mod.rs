@@ -4,6 +4,7 @@ mod build;
 mod cargo;
 mod check;
 mod compile;
+mod explore;
 mod ls;
 mod predict;
 mod record;
@@ -15,6 +16,8 @@ mod shell;
 mod sources;
 mod trace;
 mod watch;
+
+pub use search::time;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -62,6 +65,7 @@ enum Command {
     Record(record::Args),
     Watch(watch::Args),
     Predict(predict::Args),
+    Explore(explore::Args),
     Replay(replay::Args),
     Ls(ls::Args),
     Rm(rm::Args),
@@ -82,6 +86,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Record(args) => args.run(),
         Command::Watch(args) => args.run(),
         Command::Predict(args) => args.run().map(ExitCode::from),
+        Command::Explore(args) => args.run().map(ExitCode::from),
         Command::Replay(args) => args.run().map(ExitCode::from),
         Command::Ls(args) => args.run().map(ExitCode::from),
         Command::Rm(args) => args.run().map(ExitCode::from),

@@ -115,7 +115,7 @@ impl Args {
             .help("record with --serial, or use hb, wcp, cp, interleave, lockset or hybrid"));
         }
         if self.enforce {
-            coarse::all(&path, &mut analysis)?;
+            coarse::all(&path, &mut analysis, folder.as_deref())?;
         }
         let before = analysis.findings.len();
         analysis
@@ -284,6 +284,7 @@ fn summary(analysis: &Analysis, suppressed: usize) -> String {
         (of(Kind::Race, false), "possible race"),
         (of(Kind::Deadlock, true), "deadlock"),
         (of(Kind::Deadlock, false), "possible deadlock"),
+        (of(Kind::Failure, true), "failure"),
     ];
     let mut parts: Vec<String> = all
         .into_iter()

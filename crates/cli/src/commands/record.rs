@@ -112,6 +112,9 @@ impl Args {
             place,
             again: None,
             aside: false,
+            variables: Vec::new(),
+            output: None,
+            limit: None,
         };
         finish(plan, self.quiet, self.exit_code_from_program)
     }
@@ -135,6 +138,9 @@ impl Args {
             place,
             again: Some(again),
             aside: false,
+            variables: Vec::new(),
+            output: None,
+            limit: None,
         };
         finish(plan, self.quiet, self.exit_code_from_program)
     }

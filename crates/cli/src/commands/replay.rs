@@ -7,12 +7,14 @@ use deadheat_explore::After;
 use deadheat_report::Kind;
 
 use crate::confirm::fine::Output;
+use crate::confirm::shown::Shown;
 use crate::confirm::{Case, debugger};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::store::Store;
 use crate::terminal::{BAD, BOLD, say, styled};
-use crate::witness;
+use crate::watch::OnRace;
+use crate::witness::{self, Witness};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +63,11 @@ impl Args {
     /// Replays.
     pub fn run(self) -> Result<Exit> {
         let path = self.witness()?;
-        let case = Case::of(&path)?;
+        let witness = Witness::read(&path)?;
+        if witness.synchronisation.is_some() {
+            return self.show_again(&witness);
+        }
+        let case = Case::new(witness)?;
         let first = match self.order {
             Some(Order::Ba) => 1,
             _ => 0,
@@ -71,13 +77,14 @@ impl Args {
         }
         let after = match self.order {
             Some(_) => After::Go,
+            None if case.witness.kind == Kind::Failure => After::Go,
             None => After::Stop,
         };
         let mut reached = 0;
         let mut why = None;
         for _ in 0..self.times {
             let enforced = case.enforce(after, first, Output::Shown)?;
-            if enforced.is_reached() {
+            if case.stands(&enforced) {
                 reached += 1;
                 if self.times == 1 && self.order.is_some() {
                     say(format_args!("the program {}", enforced.ended.told()));
@@ -89,6 +96,7 @@ impl Args {
         let stands = match case.witness.kind {
             Kind::Race => "both threads stood in front of their accesses",
             Kind::Deadlock => "the deadlock stood",
+            Kind::Failure => "the program failed as recorded",
         };
         if self.times > 1 {
             say(format_args!("{stands} {reached} of {} times", self.times));
@@ -103,6 +111,48 @@ impl Args {
             None => Ok(Exit::Findings),
             Some(why) => Err(Error::new(Exit::Diverged, format!("the replay diverged: {why}"))
                 .note("The program did not do what it did when it was recorded: it may depend on something that is not replayed.")),
+        }
+    }
+
+    /// Replays what a schedule of synchronisation has shown.
+    fn show_again(&self, witness: &Witness) -> Result<Exit> {
+        if self.order.is_some() || self.gdb && witness.kind == Kind::Deadlock {
+            return Err(Error::usage(format!(
+                "the witness of {} holds nothing between synchronisations: nobody can be stopped there",
+                witness.finding
+            ))
+            .help("`deadheat check` records the program so that every step can be held"));
+        }
+        let on_race = match self.gdb {
+            true => OnRace::Gdb,
+            false => OnRace::Continue,
+        };
+        let again = Shown::new(witness)?;
+        let (mut reached, mut why) = (0, None);
+        for _ in 0..self.times {
+            match again.run(on_race)? {
+                None => reached += 1,
+                other => why = other,
+            }
+        }
+        let stands = match witness.kind {
+            Kind::Race => "the race was seen",
+            Kind::Deadlock => "the deadlock stood",
+            Kind::Failure => "the program failed",
+        };
+        if self.times > 1 {
+            say(format_args!("{stands} {reached} of {} times", self.times));
+        } else if reached == 1 {
+            let signature = &witness.signature;
+            say(format_args!("{}: {signature}", styled(BAD, stands)));
+        }
+        match why {
+            None => Ok(Exit::Findings),
+            Some(why) => Err(Error::new(
+                Exit::Diverged,
+                format!("the replay diverged: {why}"),
+            )
+            .note("Only synchronisation is held to the schedule: what threads do in between may differ.")),
         }
     }
 

@@ -69,7 +69,7 @@ fn window(text: &str) -> Result<Size, String> {
     }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number: Option<f64> = digits.parse().ok().filter(|number: &f64| *number > 0.0);
     let seconds = match (&text[digits.len()..], number) {

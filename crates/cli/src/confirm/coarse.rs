@@ -13,6 +13,7 @@ use deadheat_trace::{EventIndex, Pc, Steps, Tables};
 use deadheat_wire::plan::VERDICT;
 
 use super::fine;
+use super::shown::Keeper;
 use super::why::why;
 use crate::again::{self, Again};
 use crate::analysis::Analysis;
@@ -67,7 +68,7 @@ impl Coarse {
     }
 
     /// Runs the program by a schedule of synchronisation.
-    pub fn enforce(&self, proven: &Proven) -> Result<Outcome> {
+    pub fn enforce(&self, proven: &Proven, on_race: OnRace) -> Result<Outcome> {
         let (plan, tables) = match self.plan(proven)? {
             (Ok(plan), tables) => (plan, tables),
             (Err(error), _) => {
@@ -96,7 +97,7 @@ impl Coarse {
             program: &self.again.program,
             command: &self.again.invocation.command,
             detector: Detector::Hb,
-            on_race: OnRace::Continue,
+            on_race,
             memory: None,
             options: None,
             places: None,
@@ -106,7 +107,11 @@ impl Coarse {
                 again: &self.again,
                 plan: &path,
                 is_given_up: &is_given_up,
-                limit: PATIENCE,
+                limit: match on_race {
+                    OnRace::Continue => PATIENCE,
+                    // Somebody looks at it.
+                    OnRace::Stop | OnRace::Gdb => Duration::MAX,
+                },
             }),
         }
         .run()?;
@@ -152,8 +157,8 @@ impl Coarse {
 }
 
 /// Enforces all schedules of synchronisation that an analysis has found. Findings that they lead to are confirmed, others
-/// that they show are added; of the rest it is said why not.
-pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
+/// that they show are added; of the rest it is said why not. Witnesses are written to the folder, if there is one.
+pub fn all(trace: &Path, analysis: &mut Analysis, witnesses: Option<&Path>) -> Result<()> {
     let candidates: Vec<Proven> = analysis
         .runs
         .iter()
@@ -166,6 +171,10 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
         return Ok(());
     }
     let coarse = Coarse::of(trace)?;
+    let keeper = match witnesses {
+        Some(folder) => Some(Keeper::of(trace, folder)?),
+        None => None,
+    };
     let places = places(
         trace,
         candidates.iter().flat_map(|candidate| &candidate.next),
@@ -181,11 +190,15 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
         if number.is_some_and(|number| is_confirmed(analysis, number)) {
             continue;
         }
-        let (races, why) = match coarse.enforce(candidate)? {
+        let (races, why) = match coarse.enforce(candidate, OnRace::Continue)? {
             Outcome::Deadlocked => {
                 if let Some(number) = number {
-                    analysis.findings[number].rung = Rung::Confirmed;
-                    analysis.findings[number].not_enforced = None;
+                    let finding = &mut analysis.findings[number];
+                    finding.rung = Rung::Confirmed;
+                    finding.not_enforced = None;
+                    if let Some(keeper) = &keeper {
+                        keeper.keep(finding, candidate, &mut analysis.remarks);
+                    }
                 }
                 continue;
             }
@@ -197,7 +210,14 @@ pub fn all(trace: &Path, analysis: &mut Analysis) -> Result<()> {
             Outcome::Unenforceable { why } => (Vec::new(), Some(why)),
             Outcome::Infeasible { why, races } => (races, Some(why)),
         };
+        let shown: Vec<String> = races.iter().map(|race| race.id.clone()).collect();
         take_in(&mut analysis.findings, races);
+        if let (Some(keeper), None) = (&keeper, &why) {
+            let findings = analysis.findings.iter_mut();
+            for finding in findings.filter(|finding| shown.contains(&finding.id)) {
+                keeper.keep(finding, candidate, &mut analysis.remarks);
+            }
+        }
         if let Some(number) = number.filter(|number| !is_confirmed(analysis, *number)) {
             let why = why.unwrap_or_else(|| "the schedule led to other races".to_owned());
             analysis.findings[number].not_enforced.get_or_insert(why);

@@ -12,7 +12,7 @@ use crate::store::info::Ended;
 /// What follows from a confirmed finding; `first` is the run in which its first side went first.
 pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Consequence>> {
     let names = Names::of(&case.tables);
-    if finding.kind == Kind::Deadlock {
+    if finding.kind != Kind::Race {
         let told = ending(&first, &names);
         return Ok(Some(Consequence {
             endings: vec![Ending {

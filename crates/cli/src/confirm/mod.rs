@@ -5,6 +5,7 @@
 //! * [`coarse`]: the same for schedules of synchronisation only, with threads that otherwise run free.
 //! * [`consequence`]: what follows from a race in each of its two orders.
 //! * [`candidates`]: schedules that nobody has proven, on trial.
+//! * [`shown`]: what a schedule of synchronisation has shown, kept and shown again.
 //! * [`shrink`]: the same with fewer switches.
 //! * [`debugger`]: a run that ends in gdb.
 //! * [`why`]: why a schedule could not be followed.
@@ -15,6 +16,7 @@ pub mod consequence;
 pub mod debugger;
 pub mod fine;
 pub mod plan;
+pub mod shown;
 mod shrink;
 mod why;
 
@@ -67,6 +69,20 @@ impl Case {
         })
     }
 
+    /// Whether a run has come to the finding. A failure may come before the runtime can say that the schedule is through.
+    pub fn stands(&self, run: &Enforced) -> bool {
+        match self.witness.ends {
+            None => run.is_reached(),
+            Some(ended) => {
+                let left = run
+                    .verdict
+                    .as_ref()
+                    .is_some_and(|verdict| !verdict.is_reached());
+                !left && !run.hung && !run.deadlocked && run.ended == ended
+            }
+        }
+    }
+
     /// Runs the program into the finding, and on as `after` says.
     pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
         let plan = self.plan.clone().then(after, first);
@@ -111,13 +127,15 @@ fn one(finding: &mut Finding, path: &Path) -> Result<()> {
 }
 
 /// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
-fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
+pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
     let mut first = case.enforce(After::Go, 0, Output::Captured)?;
-    if !first.is_reached() {
+    if !case.stands(&first) {
         finding.not_enforced = Some(case.why(&first));
         return Ok(());
     }
-    if let Some(run) = shrink::shrink(&mut case)? {
+    if case.witness.ends.is_none()
+        && let Some(run) = shrink::shrink(&mut case)?
+    {
         first = run;
     }
     let kept = case.witness.write(path);

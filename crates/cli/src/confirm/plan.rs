@@ -26,6 +26,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             kind: match witness.kind {
                 Kind::Race => GoalKind::Race,
                 Kind::Deadlock => GoalKind::Deadlock,
+                Kind::Failure => GoalKind::None,
             },
             next: witness
                 .next
@@ -40,13 +41,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             "{shown} is no serial recording: its schedule is not exact"
         )));
     }
-    if Digest::of(&steps).text() != witness.trace.digest {
-        return Err(Error::usage(format!(
-            "{shown} is not the trace that the witness of {} is about",
-            witness.finding
-        ))
-        .help("record and check the program again"));
-    }
+    witness.is_about(witness.trace.events, &Digest::of(&steps).text())?;
     let mut steps = Watched::new(steps, "planning");
     let mut unseen = Unseen::of(steps.tables());
     let is_foreign = |event: &Event| is_soft(event) && unseen.is_without_hooks(event);

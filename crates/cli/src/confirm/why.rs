@@ -68,7 +68,7 @@ fn told(op: Op) -> &'static str {
         Op::Timeout => "a time-out",
         Op::Notify | Op::NotifyAll | Op::FutexWake => "a notification",
         Op::BarrierEnter | Op::BarrierExit => "a barrier",
-        Op::Post | Op::Take | Op::TakeRefused => "a semaphore",
+        Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => "a semaphore",
         Op::Refused | Op::ReadRefused => "an attempt at a lock in vain",
         Op::Alloc => "an allocation",
         Op::Free => "a release of memory",

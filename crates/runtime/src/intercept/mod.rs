@@ -21,6 +21,7 @@ mod c11;
 )]
 mod clock;
 pub mod condition;
+mod counted;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -117,8 +118,10 @@ impl Taking {
 
     /// Waits and tries again until it is done, in a serial recording.
     fn wait(&self, attempt: impl Fn() -> c_int) -> c_int {
+        let is_named = self.request.is_some();
+        let unended = (!is_named).then(|| Sync::new(Op::TakeRequest, self.object, self.pc));
         loop {
-            let waited = serial::wait_to_retry(self.object, self.limit);
+            let waited = serial::wait_to_retry(self.object, self.limit, unended);
             match (attempt(), waited) {
                 (libc::EBUSY, Waited::TimedOut) => return libc::ETIMEDOUT,
                 (libc::EBUSY, _) => {}

@@ -236,7 +236,7 @@ fn join_with(
         // SAFETY: the record is kept for whoever may join.
         serial::point_before(Op::Join, unsafe { (*thread).id } as usize, 0, pc);
         while !serial::has_ended(thread) {
-            if serial::wait_for_end(thread) == Waited::Cancelled {
+            if serial::wait_for_end(thread, pc) == Waited::Cancelled {
                 // SAFETY: a cancellation point of the program.
                 unsafe { real::pthread_testcancel() };
             }

@@ -116,6 +116,11 @@ pub fn close(reason: &str, for_good: bool) {
     let _inside = Inside::enter();
     if for_good {
         serial::cut_short(false);
+        if serial::explore::server::copy() != 0 {
+            // A copy has no recording of its own.
+            MODE.store(0, Ordering::Release);
+            return;
+        }
         facts::modules();
     }
     if mode() == Mode::Watch {

@@ -10,7 +10,7 @@
 //! whoever comes next can resume it.
 
 use core::arch::naked_asm;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// A context that is not running. The offsets are used below.
 #[repr(C)]
@@ -170,6 +170,61 @@ pub unsafe extern "C" fn park(
         "mov eax, 34", // pause()
         "syscall",
         "jmp 4b",
+    )
+}
+
+/// Where in a thread's own memory glibc keeps the kernel's number of it, from the FS register on; 0: not known.
+static NUMBER_AT: AtomicU32 = AtomicU32::new(0);
+
+/// Looks where glibc keeps the kernel's number of a thread, which is `tid` for the running context. Whether it was found.
+pub fn find_number(tid: u32) -> bool {
+    const MOST: usize = 2048;
+    let start: usize;
+    // SAFETY: the first word that FS points to is its own address.
+    unsafe { core::arch::asm!("mov {}, fs:[0]", out(reg) start, options(nostack, readonly, pure)) };
+    let found = (64..MOST).step_by(4).find(|at| {
+        // SAFETY: glibc's own record of the thread lies there and is longer.
+        tid != 0 && unsafe { ((start + at) as *const u32).read_volatile() } == tid
+    });
+    NUMBER_AT.store(found.unwrap_or(0) as u32, Ordering::Relaxed);
+    found.is_some()
+}
+
+/// Makes a kernel thread that goes on with a saved context, as its home would; the kernel's number of it. In a copy of the process
+/// the homes of the original are not there. glibc's number of the thread stays what it was (locks know their owners by it) until
+/// the kernel thread ends: whoever joins waits for that.
+///
+/// # Safety
+/// The context is saved, nobody runs it, and [`find_number`] has found.
+pub unsafe fn revive(context: *const Context) -> i32 {
+    // SAFETY: as the caller says.
+    unsafe { clone_into(context, NUMBER_AT.load(Ordering::Relaxed) as usize) }
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn clone_into(_context: *const Context, _number_at: usize) -> i32 {
+    naked_asm!(
+        "mov r8, [rdi + 8]",   // its thread-local storage
+        "lea r10, [r8 + rsi]", // cleared at its end
+        "mov rsi, [rdi]",      // its stack
+        "mov edi, 0x2d0f00",   // VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, CHILD_CLEARTID
+        "xor edx, edx",
+        "mov eax, 56",
+        "syscall",
+        "test eax, eax",
+        "jz 2f",
+        "ret",
+        "2:",
+        "ldmxcsr [rsp]",
+        "fldcw [rsp + 4]",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
     )
 }
 

@@ -6,12 +6,14 @@
 //! * [`signals`]: each thread's own.
 //! * [`log`]: the one stream of events, with values.
 //! * [`replay`]: a schedule that is enforced instead.
+//! * [`explore`]: a run of a search for schedules.
 //! * [`watchdog`]: for what was not foreseen.
 //!
 //! This file is the face that hooks and intercepted functions see. Everything here is called by
 //! the thread that has the turn, and does nothing in a parallel recording.
 
 mod context;
+pub mod explore;
 mod log;
 mod policy;
 pub mod replay;
@@ -89,7 +91,7 @@ pub fn now(clock: i32) -> Option<u64> {
     if off() || options::CLOCK.get() != 0 || !threads::visible() {
         return None;
     }
-    let passed = with_turn(|_| turn_holder().time()) * MICROSECOND;
+    let passed = with_turn(|me| turn_holder().time(me)) * MICROSECOND;
     Some(match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => {
             options::EPOCH.get() * SECOND + passed
@@ -113,6 +115,7 @@ pub fn restart_in_child() {
     // SAFETY: one thread, see above. Its kernel thread is the one that runs this, whatever it
     // was in the parent.
     let scheduler = unsafe { scheduler() };
+    scheduler.explorer.leave();
     scheduler.start();
     turn::restart_in_child();
 }
@@ -138,15 +141,28 @@ fn turn_holder<'a>() -> &'a mut scheduler::Scheduler {
 /// The number of a thread.
 #[inline]
 fn id(thread: *mut Thread) -> u32 {
-    // SAFETY: the running thread's own record.
+    // SAFETY: the running thread's own record, or one that is kept for whoever may join.
     unsafe { (*thread).id }
 }
 
 /// Waits for an object, as the thread that has the turn.
 fn block(me: *mut Thread, object: usize, limit: Limit, retries: bool) -> Waited {
+    block_telling(me, object, limit, retries, None)
+}
+
+/// The same with what is written down if the wait never ends.
+fn block_telling(
+    me: *mut Thread,
+    object: usize,
+    limit: Limit,
+    retries: bool,
+    unended: Option<Sync>,
+) -> Waited {
     if !turn_holder().begin_wait(me, object, limit, retries) {
         return Waited::Cancelled;
     }
+    // SAFETY: the running thread's own record, and it has the turn.
+    unsafe { (*me).task.unended = unended };
     if let Some(next) = turn_holder().next(true) {
         turn::switch(me, next);
     }
@@ -210,7 +226,10 @@ fn pass(next: Option<Deed>) {
 /// Writes down a write that was put off.
 pub fn settle() {
     if !off() && threads::visible() {
-        with_turn(|_| turn_holder().log.settle());
+        with_turn(|_| {
+            turn_holder().explorer.settle();
+            turn_holder().log.settle();
+        });
     }
 }
 
@@ -234,7 +253,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         if !is_copy {
             turn_holder().log.settle();
         }
-        if !is_copy || turn_holder().is_enforced() {
+        if !is_copy || turn_holder().is_replayed() {
             turn_holder().announce(me, Some(deed));
             let next = turn_holder().step(me, Step::Access);
             if next != me {
@@ -242,6 +261,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
             }
         }
         turn_holder().happened(me, deed);
+        turn_holder().explored(me, deed, None, false);
         turn_holder().log.access(id(me), kind, addr, pc);
     });
 }
@@ -255,13 +275,17 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
                 is_range: true,
                 ..deed(op, addr, length, pc)
             };
-            if write || !turn_holder().log.is_copy(addr, length) {
+            let is_copy = !write && turn_holder().log.is_copy(addr, length);
+            if !is_copy {
                 turn_holder().log.settle();
             }
-            turn_holder().announce(me, Some(deed));
-            let next = turn_holder().step(me, Step::Sync);
-            turn::switch(me, next);
+            if !is_copy || turn_holder().is_replayed() {
+                turn_holder().announce(me, Some(deed));
+                let next = turn_holder().step(me, Step::Sync);
+                turn::switch(me, next);
+            }
             turn_holder().happened(me, deed);
+            turn_holder().explored(me, deed, None, false);
         }
         turn_holder().log.range(id(me), write, addr, length, pc);
     });
@@ -271,10 +295,53 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
 pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
     with_turn(|me| {
         if !matches!(sync.op, Op::Request | Op::ReadRequest) {
-            turn_holder().happened(me, deed(sync.op, sync.object, 0, sync.pc));
+            let deed = deed(sync.op, sync.object, 0, sync.pc);
+            turn_holder().happened(me, deed);
+            if turn_holder().explorer.is_on() {
+                explored(me, deed, sync, read, written);
+            }
         }
         turn_holder().log.sync(id(me), sync, read, written);
     });
+}
+
+/// Tells a search what was done.
+fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], written: [u64; 2]) {
+    let tried = sync.operand == Some(TRIED);
+    let (value, tried) = match sync.op {
+        Op::AtomicRead => (Some(read[0]), false),
+        Op::AtomicWrite => (Some(written[0]), false),
+        Op::AtomicRmw => (Some(read[0]), read == written),
+        Op::Post => (Some(semaphore_value(sync.object).saturating_sub(1)), false),
+        Op::Take => (Some(semaphore_value(sync.object) + 1), tried),
+        Op::Acquire | Op::ReadAcquire | Op::Wake => (None, tried),
+        // How many were there before.
+        Op::BarrierEnter => (Some(turn_holder().waiting_for(sync.object) as u64), false),
+        _ => (sync.operand, false),
+    };
+    if sync.op.is_atomic() {
+        deed.size = word::size_of_code(sync.size_code);
+    } else if sync.op == Op::Alloc {
+        deed.size = handed_out(sync.operand.unwrap_or(0) as usize);
+    }
+    turn_holder().explored(me, deed, value, tried);
+}
+
+/// How many bytes a program gets that wants so many, or a few more: what it gives back is as long as what it got.
+fn handed_out(size: usize) -> usize {
+    const MAPPED: usize = 128 * 1024;
+    match size {
+        ..MAPPED => (size + 8).next_multiple_of(16).max(32) - 8,
+        _ => size.next_multiple_of(4096),
+    }
+}
+
+/// What a semaphore stands at.
+fn semaphore_value(semaphore: usize) -> u64 {
+    let mut value = 0;
+    // SAFETY: a semaphore of the program, and a place for the answer.
+    unsafe { libc::sem_getvalue(semaphore as *mut libc::sem_t, &mut value) };
+    value.max(0) as u64
 }
 
 /// What the running thread got from the system; the caller has asked [`threads::visible`].
@@ -326,9 +393,14 @@ pub fn wait(object: usize, limit: Limit) -> Waited {
     with_turn(|me| block(me, object, limit, false))
 }
 
-/// The same for what can be tried again: the wait may end without a reason.
-pub fn wait_to_retry(object: usize, limit: Limit) -> Waited {
-    with_turn(|me| block(me, object, limit, true))
+/// The same, with what is written down if the wait never ends.
+pub fn wait_telling(object: usize, limit: Limit, unended: Sync) -> Waited {
+    with_turn(|me| block_telling(me, object, limit, false, Some(unended)))
+}
+
+/// The same for what can be tried again: the wait may end without a reason. `unended` is written down if it never ends.
+pub fn wait_to_retry(object: usize, limit: Limit, unended: Option<Sync>) -> Waited {
+    with_turn(|me| block_telling(me, object, limit, true, unended))
 }
 
 /// Waits until something may have happened on a channel; false if only the world outside can
@@ -458,8 +530,9 @@ pub fn has_ended(thread: *mut Thread) -> bool {
 }
 
 /// Waits for a thread's end.
-pub fn wait_for_end(thread: *mut Thread) -> Waited {
-    with_turn(|me| block(me, thread as usize, Limit::None, false))
+pub fn wait_for_end(thread: *mut Thread, pc: usize) -> Waited {
+    let unended = Sync::new(Op::JoinRequest, id(thread) as usize, pc);
+    with_turn(|me| block_telling(me, thread as usize, Limit::None, false, Some(unended)))
 }
 
 /// A thread was cancelled: should it wait for something, it does not any more.

@@ -6,10 +6,14 @@
 //! as nobody else can run.
 
 mod follow;
+mod search;
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use deadheat_wire::explore::standing::GONE;
+
+use super::explore::Explorer;
 use super::log::Log;
 use super::policy::Chosen;
 use super::replay::Replay;
@@ -59,6 +63,8 @@ pub struct Scheduler {
     preempt_accesses: bool,
     /// The schedule that is enforced.
     replay: Replay,
+    /// The search that this process is a run of.
+    pub explorer: Explorer,
     /// The recording.
     pub log: Log,
 }
@@ -80,6 +86,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     looked_at: 0,
     preempt_accesses: true,
     replay: Replay::none(),
+    explorer: Explorer::none(),
     log: Log::new(),
 }));
 
@@ -108,7 +115,12 @@ impl Scheduler {
             options::DEPTH.get(),
             options::LENGTH.get(),
         ));
-        if !self.log.open() {
+        if let Some(path) = options::EXPLORE.path() {
+            self.explorer.open(path);
+        }
+        if self.explorer.is_silent() {
+            self.log.keep_silent();
+        } else if !self.log.open() {
             message::say(format_args!("no memory for the recording"));
         }
         if options::PLAN
@@ -198,6 +210,8 @@ impl Scheduler {
         if self.replay.is_on() {
             self.unbind(thread);
         }
+        // SAFETY: the record is in use.
+        self.explorer.stands(unsafe { (*thread).id }, GONE);
         self.make_waiting(thread, State::Ended);
         let index = self.index(thread);
         self.tasks.copy_within(index + 1..self.count, index);
@@ -211,6 +225,11 @@ impl Scheduler {
         self.count_step();
         if self.replay.is_on()
             && let Some(next) = self.follow(Some(me), true)
+        {
+            return next;
+        }
+        if self.is_searched()
+            && let Some(next) = self.search(Some(me), true)
         {
             return next;
         }
@@ -228,10 +247,17 @@ impl Scheduler {
         self.choose(Some(current))
     }
 
-    /// Steps taken or skipped by waiting: the program's time.
-    pub fn time(&mut self) -> u64 {
+    /// Steps taken or skipped by waiting: the program's time. In a search it is each thread's own, or it would tell of others' steps.
+    pub fn time(&mut self, me: *mut Thread) -> u64 {
         self.count_step();
-        self.steps
+        match self.explorer.is_on() {
+            true => {
+                let index = self.index(me);
+                self.task(index).deeds += 1;
+                self.task(index).deeds
+            }
+            false => self.steps,
+        }
     }
 
     fn count_step(&mut self) {
@@ -311,6 +337,9 @@ impl Scheduler {
     pub fn next(&mut self, can_wait: bool) -> Option<*mut Thread> {
         if self.replay.is_on() && self.count > 0 {
             return self.follow(None, can_wait);
+        }
+        if self.is_searched() {
+            return self.search(None, can_wait);
         }
         loop {
             let arrivals = turn::arrivals();
@@ -403,6 +432,10 @@ impl Scheduler {
                 continue;
             }
             let rank = match &mut self.policy {
+                _ if self.explorer.is_on() => match waiters > 1 && count != usize::MAX {
+                    true => self.explorer.waiter(waiters),
+                    false => 0,
+                },
                 Some(policy) if waiters > 1 && count != usize::MAX => policy.get().waiter(waiters),
                 _ => 0,
             };
@@ -442,6 +475,12 @@ impl Scheduler {
             && let Some(next) = self.follow(Some(me), true)
         {
             return next;
+        }
+        if self.is_searched() {
+            let changes = self.explorer.changes;
+            let index = self.index(me);
+            self.task(index).spin.yielded(changes);
+            return self.search(Some(me), true).unwrap_or(me);
         }
         if let Some(policy) = &mut self.policy {
             policy.get().yielded(me);
@@ -484,6 +523,9 @@ impl Scheduler {
                 "  T{} waits for {:#x}",
                 thread.id, thread.task.object
             ));
+            if let Some(wait) = &thread.task.unended {
+                self.log.sync(thread.id, wait, [0; 2], [0; 2]);
+            }
         }
         record::close("deadlock", true);
         sys::exit_group(66)

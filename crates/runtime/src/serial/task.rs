@@ -1,6 +1,8 @@
 //! A thread, as the scheduler sees it.
 
 use super::context::Context;
+use super::explore::spin::Spin;
+use crate::record::event::Sync;
 
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,10 +40,20 @@ pub struct Task {
     /// The order in which waits began.
     pub(super) since: u64,
     pub(super) cancelled: bool,
+    /// What is written down of its wait if that never ends, and nothing says yet that it has begun.
+    pub(super) unended: Option<Sync>,
     /// For policies that have priorities; 0: none given yet.
     pub priority: u64,
     /// Which of an enforced schedule's threads it is, plus one; 0: none.
     pub follower: u32,
+    /// How many operations it has done in a run of a search.
+    pub deeds: u64,
+    /// Whether it asks the same over and over.
+    pub spin: Spin,
+    /// Which copy of the program has made its home, see `explore::server`.
+    pub copy: u32,
+    /// The kernel thread of its home, if a copy has made it.
+    pub home: i32,
     /// Which signals it does not want.
     pub mask: u64,
     /// Its stack and registers, while it does not run.
@@ -50,7 +62,7 @@ pub struct Task {
 
 impl Task {
     /// A task that does not run yet.
-    pub const fn new(context: Context) -> Self {
+    pub fn new(context: Context) -> Self {
         Task {
             state: State::Away,
             object: 0,
@@ -59,8 +71,13 @@ impl Task {
             until: u64::MAX,
             since: 0,
             cancelled: false,
+            unended: None,
             priority: 0,
             follower: 0,
+            deeds: 0,
+            spin: Spin::new(),
+            copy: super::explore::server::copy(),
+            home: 0,
             mask: 0,
             context,
         }

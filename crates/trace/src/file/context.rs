@@ -120,7 +120,7 @@ impl<'a> Context<'a> {
             objects, tables, ..
         } = self;
         let id = match op {
-            Op::Fork | Op::Join | Op::Begin | Op::End => {
+            Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End => {
                 let number = u32::try_from(target).ok()?;
                 (number <= self.last_thread).then(|| self.know(ThreadId(number)))?;
                 return Some(target);

@@ -12,9 +12,11 @@ use crate::{Addr, Op, SyncId, SyncKind, SyncObject, Tables};
 /// What kind of object an operation is about.
 fn kind_of(op: Op) -> SyncKind {
     match op {
-        Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => SyncKind::Condition,
+        Op::Wait | Op::Wake | Op::WakeRequest | Op::Timeout | Op::Notify | Op::NotifyAll => {
+            SyncKind::Condition
+        }
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
-        Op::Post | Op::Take | Op::TakeRefused => SyncKind::Semaphore,
+        Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => SyncKind::Semaphore,
         Op::Send | Op::Receive => SyncKind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => SyncKind::Futex,
         _ => SyncKind::Lock,

@@ -139,7 +139,10 @@ impl Counter {
             _ => {
                 counts.stats.syncs += 1;
                 counts.lock(op, event.sync());
-                if !matches!(op, Op::Fork | Op::Join | Op::Begin | Op::End) {
+                if !matches!(
+                    op,
+                    Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End
+                ) {
                     *self.syncs.entry(event.sync().0).or_default() |= event.is_lock_op();
                 }
             }

@@ -205,7 +205,7 @@ fn full_target(op: Op, inside: Option<&str>, at: usize) -> Result<Target<'_>, Fa
     let mut cursor = Cursor::new(inside, at);
     let target = match op {
         Op::Branch | Op::Enter | Op::Leave | Op::Lost => Target::Number(cursor.number("a number")?),
-        Op::Fork | Op::Join => {
+        Op::Fork | Op::Join | Op::JoinRequest => {
             check_thread(inside, at)?;
             return Ok(Target::Thread(inside));
         }

@@ -3,7 +3,7 @@
 use crate::{Op, Order, SyncKind};
 
 /// The word of every operation, in the order of [`Op::ALL`].
-const OPS: [(&str, Op); 42] = [
+const OPS: [(&str, Op); 45] = [
     ("r", Op::Read),
     ("w", Op::Write),
     ("ar", Op::AtomicRead),
@@ -46,6 +46,9 @@ const OPS: [(&str, Op); 42] = [
     ("refused", Op::Refused),
     ("rdrefused", Op::ReadRefused),
     ("takerefused", Op::TakeRefused),
+    ("joinreq", Op::JoinRequest),
+    ("takereq", Op::TakeRequest),
+    ("wakereq", Op::WakeRequest),
 ];
 
 const ORDERS: [(&str, Order); 6] = [
@@ -117,9 +120,11 @@ pub(super) fn kind_of(op: Op) -> Option<SyncKind> {
         | Op::ReadRequest
         | Op::Refused
         | Op::ReadRefused => SyncKind::Lock,
-        Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => SyncKind::Condition,
+        Op::Wait | Op::Wake | Op::WakeRequest | Op::Timeout | Op::Notify | Op::NotifyAll => {
+            SyncKind::Condition
+        }
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
-        Op::Post | Op::Take | Op::TakeRefused => SyncKind::Semaphore,
+        Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => SyncKind::Semaphore,
         Op::Send | Op::Receive => SyncKind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => SyncKind::Futex,
         _ => return None,

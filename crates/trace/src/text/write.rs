@@ -146,7 +146,7 @@ impl<W: Write> Writer<'_, W> {
         }
         self.out.write_all(b"(")?;
         match op {
-            Op::Fork | Op::Join => self.thread(event.peer())?,
+            Op::Fork | Op::Join | Op::JoinRequest => self.thread(event.peer())?,
             Op::Fence => write!(self.out, "{}", words::order_word(event.order()))?,
             Op::Alloc | Op::Free => {
                 self.place(event.addr())?;
@@ -259,7 +259,7 @@ impl<W: Write> Writer<'_, W> {
     /// and knows what the tables know of them.
     fn tell_threads(&mut self, event: &Event, tables: &Tables) -> io::Result<()> {
         let mut unsaid = self.name_threads(event.thread(), None, tables);
-        if matches!(event.op(), Op::Fork | Op::Join) {
+        if matches!(event.op(), Op::Fork | Op::Join | Op::JoinRequest) {
             let fork = (event.op() == Op::Fork).then_some(event);
             unsaid = unsaid.max(self.name_threads(event.peer(), fork, tables));
         }

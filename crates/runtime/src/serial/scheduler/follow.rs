@@ -34,7 +34,7 @@ impl Scheduler {
                     Some(index) if self.replay.arrives_early(index) => {}
                     Some(index) => return self.obtain(index, me, can_wait),
                     None if self.replay.goal_kind() == GoalKind::None as u32 => {
-                        self.replay.phase = Phase::Free;
+                        self.followed();
                     }
                     None => self.replay.phase = Phase::Gathering,
                 },
@@ -179,6 +179,15 @@ impl Scheduler {
         None
     }
 
+    /// All events have happened, and there is no goal.
+    fn followed(&mut self) {
+        if let Some(plan) = &self.replay.plan {
+            verdict::write(plan, &self.replay, &Verdict::Reached);
+        }
+        self.replay.phase = Phase::Free;
+        self.begin_search();
+    }
+
     /// The goals are reached.
     fn reached(&mut self) {
         let Some(plan) = &self.replay.plan else {
@@ -191,6 +200,11 @@ impl Scheduler {
             true => Phase::Free,
             false => Phase::Leading,
         };
+        if self.explorer.is_wanted() {
+            self.replay.phase = Phase::Free;
+            self.begin_search();
+            return;
+        }
         if after == After::Stop as u32 {
             self.replay.phase = Phase::Free;
             record::close("the schedule's goal is reached", true);
@@ -236,6 +250,9 @@ impl Scheduler {
     pub fn announce(&mut self, me: *mut Thread, deed: Option<Deed>) {
         if let (Some(plan), Some(deed)) = (&self.replay.plan, deed) {
             plan.tell_place(deed.pc);
+        }
+        if self.explorer.is_wanted() || self.explorer.is_on() {
+            self.explorer.announce(me, deed);
         }
         // SAFETY: the running thread's own record.
         if let Some(index) = unsafe { (*me).task.follower.checked_sub(1) } {
@@ -291,6 +308,7 @@ impl Scheduler {
     /// The process ends before the goals are reached, or nobody makes a step any more (`passed`).
     /// Whether it was so.
     pub fn cut_short(&mut self, passed: bool) -> bool {
+        self.search_ends();
         if self.replay.led
             && let Some(plan) = &self.replay.plan
         {
@@ -318,8 +336,13 @@ impl Scheduler {
     }
 
     /// Whether a schedule is enforced.
-    pub fn is_enforced(&self) -> bool {
+    pub fn is_replayed(&self) -> bool {
         self.replay.is_on()
+    }
+
+    /// Whether everything that others can notice is announced: a schedule is enforced, or searched for.
+    pub fn is_enforced(&self) -> bool {
+        self.replay.is_on() || self.explorer.is_on()
     }
 
     /// Which of those who wait for an object is woken by the schedule, and whether any may be: one that times out is not.

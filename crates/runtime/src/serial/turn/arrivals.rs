@@ -34,6 +34,11 @@ pub fn wait_for_arrivals_until(seen: u32, milliseconds: u64) -> bool {
     arrivals() != seen
 }
 
+/// The turn's holder does nothing for a while, on purpose.
+pub fn pause(on: bool) {
+    WAITS.store(u32::from(on), Ordering::Relaxed);
+}
+
 /// Whether the turn's holder waits for others to come back.
 pub fn waits() -> bool {
     WAITS.load(Ordering::Relaxed) != 0

@@ -8,7 +8,7 @@ use super::super::context::{self, ARRIVALS, Context};
 use super::super::scheduler::scheduler;
 use super::super::signals;
 use super::arrivals::{arrivals, wait_for_arrival, wait_for_arrivals};
-use super::{CURRENT, give_to, wait_until_gone, wake_home};
+use super::{CURRENT, give_to, home_of, wait_until_gone, wake_home};
 use crate::intercept::real;
 use crate::local::local;
 use crate::message;
@@ -120,8 +120,8 @@ pub fn after_switch() {
     let for_good = FOR_GOOD.swap(0, Ordering::AcqRel) != 0;
     // SAFETY: the record is in use until its thread has ended, and that is now.
     unsafe {
-        let tid = (*thread).tid.load(Ordering::Relaxed) as i32;
         wake_home(thread);
+        let tid = home_of(thread);
         if for_good {
             wait_until_gone(tid);
         }

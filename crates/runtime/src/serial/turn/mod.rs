@@ -11,9 +11,12 @@ mod token;
 
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
-pub use arrivals::{arrivals, wait_for_arrival, wait_for_arrivals, wait_for_arrivals_until, waits};
+pub use arrivals::{
+    arrivals, pause, wait_for_arrival, wait_for_arrivals, wait_for_arrivals_until, waits,
+};
 pub use overtake::take_from;
 
+use super::explore::server;
 use super::scheduler::scheduler;
 use super::{context, signals};
 use crate::local::local;
@@ -207,10 +210,27 @@ unsafe fn arrived(me: *mut Thread) {
     unsafe { signals::take_mask(me) };
 }
 
-/// Whether a thread runs on the kernel thread that it was born with.
+/// Whether a thread runs on its own kernel thread.
 unsafe fn is_home(me: *mut Thread) -> bool {
     // SAFETY: the running thread's own record.
-    sys::gettid() == unsafe { (*me).tid.load(Ordering::Relaxed) } as i32
+    sys::gettid() == unsafe { home_of(me) }
+}
+
+/// A thread's own kernel thread: the one that it was born with, unless a copy of the program has made another.
+unsafe fn home_of(thread: *mut Thread) -> i32 {
+    // SAFETY: the record is in use.
+    unsafe {
+        match (*thread).task.home {
+            0 => (*thread).tid.load(Ordering::Relaxed) as i32,
+            made => made,
+        }
+    }
+}
+
+/// Whether the running thread is on the carrier.
+pub fn is_on_carrier() -> bool {
+    // SAFETY: the thread's own record.
+    is_green() && unsafe { !is_home((*local()).thread) }
 }
 
 /// Makes a thread that can run the one that has the turn.
@@ -222,8 +242,13 @@ unsafe fn give_to(next: *mut Thread) {
 
 /// Lets the kernel thread that a thread was born with go on with it.
 unsafe fn wake_home(thread: *mut Thread) {
-    // SAFETY: the record is in use.
+    // SAFETY: the record is in use; its context is saved.
     unsafe {
+        if (*thread).task.copy != server::copy() {
+            (*thread).task.copy = server::copy();
+            (*thread).task.home = context::revive(&(*thread).task.context);
+            return;
+        }
         (*thread).task.context.token.store(1, Ordering::Release);
         sys::futex_wake(&(*thread).task.context.token, 1);
     }

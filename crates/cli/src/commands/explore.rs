@@ -1,0 +1,443 @@
+//! `deadheat explore`: model checking of the program itself.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use deadheat_detect::Method;
+use deadheat_report::{Finding, Names, Rung, json, text};
+use deadheat_trace::Steps;
+use serde::Serialize;
+
+use super::predict;
+use super::schedule::{Policy, Schedule};
+use super::search::Search;
+use super::sources::Building;
+use super::watch::Format;
+use crate::again::{self, Again};
+use crate::analysis::{self, Analysis, Reading};
+use crate::config::{Config, ConfigArgs};
+use crate::confirm;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::explore::evidence::Archive;
+use crate::explore::limits::Limits;
+use crate::explore::told;
+use crate::explore::warnings::{self, Recording, Settled, Verdict};
+use crate::explore::whole::{self, Explored};
+use crate::how::How;
+use crate::input;
+use crate::prediction::Model;
+use crate::recorder::{Place, Plan};
+use crate::store::{Store, select};
+use crate::terminal::{BAD, GOOD, count, counted, styled};
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat explore prog.c                   all schedules of a small program
+  deadheat explore ./prog args              of one that was built with Deadheat
+  deadheat explore --preemptions 2 prog.rs  those in which threads are interrupted twice at most
+  deadheat explore 7                        what prediction left unsettled of recording 7
+  deadheat explore --no-predict latest      all that is suspicious in the latest one
+
+Of a program all orders that can be told apart are executed, one after the other, and races, deadlocks,
+crashes, failures and hangs are found; each with a schedule that is enforced and can be replayed.
+Of a recording each warning is looked into that nobody has proven: from the state just before the first access
+the program itself is searched for an execution in which the second one follows. A warning is then
+confirmed, refuted within the bounds that are said, or left open.
+Executions are copies of the program that stands where the search begins. They print nowhere, and change no file, socket
+or process of yours.
+The exit code is 66 when something was found; 5 when nothing was found but something was left out.";
+
+/// Searches a program's schedules, or settles what is only suspicious in a recording.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "deadheat explore [OPTIONS] [--] PROGRAM|FILE.c... [ARGS]...\n       \
+                      deadheat explore [OPTIONS] TRACE"
+)]
+pub struct Args {
+    #[command(flatten)]
+    building: Building,
+
+    /// Source files or a program, and the program's arguments; or a recording.
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    command: Vec<OsString>,
+
+    #[command(flatten)]
+    limits: Limits,
+
+    /// Search for everything that is suspicious in a recording, also for what prediction could settle.
+    #[arg(long)]
+    no_predict: bool,
+
+    /// How many runs of a recording's program are recorded with other seeds, to search from, where the recording itself does not settle a
+    /// warning.
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    prefixes: u32,
+
+    /// How to report what was found.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Write the JSON report to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    #[command(flatten)]
+    schedule: Schedule,
+
+    #[command(flatten)]
+    search: Search,
+}
+
+impl Args {
+    /// Explores.
+    pub fn run(self) -> Result<Exit> {
+        let store = Store::of_project()?;
+        match self.trace(&store) {
+            Some(trace) => self.settle(&store, &trace),
+            None => self.program(&store),
+        }
+    }
+
+    /// The recording that is meant, if it is one.
+    fn trace(&self, store: &Store) -> Option<PathBuf> {
+        let [only] = &self.command[..] else {
+            return None;
+        };
+        let path = Path::new(only);
+        let is_named = only == "latest" || only.to_str()?.parse::<u64>().is_ok();
+        match path.is_file() {
+            true => input::is_recording(path).then(|| path.to_path_buf()),
+            false if is_named => select::trace(store, Some(only)).ok(),
+            false => None,
+        }
+    }
+
+    fn archive<'a>(&self, store: &'a Store, typed: Vec<OsString>) -> Archive<'a> {
+        Archive {
+            store,
+            typed,
+            options: self.search.options(),
+        }
+    }
+
+    /// All schedules of a program.
+    fn program(&self, store: &Store) -> Result<Exit> {
+        let config = self.config.read()?;
+        let suppressions = self.config.suppressions(&config)?;
+        let recording = store.add()?;
+        let made = self.building.program(&self.command, &recording);
+        let (program, command) = made.inspect_err(|_| {
+            let _ = recording.remove();
+        })?;
+        let plan = Plan {
+            program,
+            command,
+            typed: self.command.clone(),
+            options: self.one_by_one().options(true),
+            steady: true,
+            place: Place::Store(recording),
+            again: None,
+            aside: self.is_json() && self.output.is_none(),
+            variables: Vec::new(),
+            output: None,
+            limit: None,
+        };
+        let recorded = plan.run()?;
+        recorded.tell(false);
+        let trace = &recorded.traces[0];
+        let again = again::of(trace)?;
+        let names = Names::of(input::open(trace)?.tables());
+        let archive = self.archive(store, self.command.clone());
+        let usual = (!recorded.deadlocked).then_some(recorded.ended);
+        let mut explored = whole::explore(&again, &names, usual, &archive, &self.limits)?;
+        explored
+            .findings
+            .retain(|finding| !suppressions.match_finding(finding));
+        explored.findings.sort_by_key(|finding| finding.kind);
+        match self.format {
+            Format::Text => show_whole(&explored),
+            Format::Json => self.write(&explored.findings, WholeFigures::of(&explored))?,
+        }
+        let found = explored.findings.len() + explored.unsettled.len();
+        Ok(match (found, explored.outcome.cuts.is_empty()) {
+            (0, true) => Exit::Clean,
+            (0, false) => Exit::Inconclusive,
+            _ => Exit::Findings,
+        })
+    }
+
+    /// Threads run one after the other, unless the user wants something else.
+    fn one_by_one(&self) -> Schedule {
+        Schedule {
+            policy: self.schedule.policy.or(Some(Policy::RunToBlock)),
+            ..self.schedule.clone()
+        }
+    }
+
+    fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    fn write(&self, findings: &[Finding], figures: impl Serialize) -> Result<()> {
+        let report = json::report(findings, figures) + "\n";
+        predict::write(&report, self.output.as_deref())
+    }
+
+    /// What a recording leaves unsettled.
+    fn settle(&self, store: &Store, trace: &Path) -> Result<Exit> {
+        let config = self.config.read()?;
+        let suppressions = self.config.suppressions(&config)?;
+        let again = again::of(trace)?;
+        let mut analysis = self.analysed(trace, &config)?;
+        analysis
+            .findings
+            .retain(|finding| !suppressions.match_finding(finding));
+        let archive = self.archive(store, again.invocation.command.clone());
+        let settled = self.settle_all(trace, &again, &analysis, &archive, &config)?;
+        let found = warnings::report(&mut analysis, &settled);
+        match self.format {
+            Format::Text => show_settled(&analysis, &settled),
+            Format::Json => self.write(&analysis.findings, SettledFigures::of(&settled))?,
+        }
+        let is_open = |one: &Settled| matches!(one.verdict, Verdict::Inconclusive(_));
+        Ok(match (found, settled.iter().any(is_open)) {
+            (0, false) => Exit::Clean,
+            (0, true) => Exit::Inconclusive,
+            _ => Exit::Findings,
+        })
+    }
+
+    /// What is known of a recording without searching.
+    fn analysed(&self, trace: &Path, config: &Config) -> Result<Analysis> {
+        let mut methods = vec![How::Detect(Method::Lockset), How::Detect(Method::Hybrid)];
+        if !self.no_predict {
+            methods.push(How::Predict(Model::Maximal));
+        }
+        let options = self.search.options();
+        let whole = Reading::Whole;
+        let mut analysis = analysis::of(trace, &methods, config, &options, whole, trace.parent())?;
+        confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+        Ok(analysis)
+    }
+
+    /// Looks into each warning: from the recording itself, then from others of the same program.
+    fn settle_all(
+        &self,
+        trace: &Path,
+        again: &Again,
+        analysis: &Analysis,
+        archive: &Archive,
+        config: &Config,
+    ) -> Result<Vec<Settled>> {
+        let mut all = warnings::settle(analysis, trace, again, archive, &self.limits)?;
+        for (number, schedule) in self.schedule.several(self.prefixes + 1).iter().enumerate() {
+            let is_left = |one: &Settled| !one.is_settled();
+            if number == 0 || !all.iter().any(is_left) {
+                continue;
+            }
+            self.from_another(schedule, again, &mut all, archive, config)?;
+        }
+        Ok(all)
+    }
+
+    /// Tries again from another run.
+    fn from_another(
+        &self,
+        schedule: &Schedule,
+        again: &Again,
+        all: &mut [Settled],
+        archive: &Archive,
+        config: &Config,
+    ) -> Result<()> {
+        let plan = Plan {
+            program: again.program.clone(),
+            command: again.invocation.command.clone(),
+            typed: archive.typed.clone(),
+            options: schedule.options(true),
+            steady: true,
+            place: Place::Store(archive.store.add()?),
+            again: Some(again.clone()),
+            aside: false,
+            variables: Vec::new(),
+            output: crate::launch::nowhere(),
+            limit: None,
+        };
+        let recorded = plan.run()?;
+        let trace = &recorded.traces[0];
+        let again = again::of(trace)?;
+        let analysis = self.analysed(trace, config)?;
+        let recording = Recording::of(trace, &again)?;
+        for one in all.iter_mut() {
+            if one.is_settled() {
+                continue;
+            }
+            let same = |finding: &&Finding| finding.id == one.finding.id;
+            let Some(now) = analysis.findings.iter().find(same) else {
+                continue;
+            };
+            let next = match now.rung {
+                Rung::Confirmed => Settled {
+                    finding: now.clone(),
+                    verdict: Verdict::Confirmed,
+                    by_extension: true,
+                    ..recording.nothing(now)
+                },
+                _ => recording.settle(now, archive, &self.limits)?,
+            };
+            let executions = one.executions + next.executions;
+            let took = one.took + next.took;
+            if next.is_settled() {
+                *one = next;
+            }
+            one.executions = executions;
+            one.took = took;
+            one.prefixes += 1;
+        }
+        Ok(())
+    }
+}
+
+fn show_whole(explored: &Explored) {
+    let progress = &explored.outcome.progress;
+    let how = match explored.is_copied {
+        true => "",
+        false => ", each from the program's beginning",
+    };
+    let row = |name: &str, value: String| anstream::println!("{name:<16}{value}");
+    row(
+        "searched",
+        format!("{}{how}", told::amount(progress, explored.took)),
+    );
+    if progress.redundant > 0 {
+        row(
+            "redundant",
+            format!("{} of them", counted(progress.redundant, "execution")),
+        );
+    }
+    row("orders", told::extent(&explored.outcome));
+    row("outcomes", count(explored.outcome.outcomes.len() as u64));
+    for effect in told::effects(explored.effects) {
+        row("outside", format!("{effect}; none of that left the search"));
+    }
+    let many = explored.findings.len() as u64;
+    row(
+        "found",
+        match many {
+            0 => styled(GOOD, "nothing"),
+            _ => styled(BAD, counted(many, "finding")),
+        },
+    );
+    for what in &explored.unsettled {
+        row("unconfirmed", what.clone());
+    }
+    for finding in &explored.findings {
+        anstream::print!("\n{}", text::finding(finding));
+    }
+}
+
+fn show_settled(analysis: &Analysis, settled: &[Settled]) {
+    told::warnings(settled);
+    let sure = |finding: &&Finding| finding.rung != Rung::Warning;
+    if settled.is_empty() {
+        anstream::println!("{}", styled(GOOD, "no warning is unsettled"));
+    }
+    for finding in analysis.findings.iter().filter(sure) {
+        anstream::print!("\n{}", text::finding(finding));
+    }
+    input::tell(&analysis.remarks);
+}
+
+/// What a search did, for programs.
+#[derive(Serialize)]
+struct WholeFigures {
+    executions: u64,
+    redundant: u64,
+    transitions: u64,
+    states: u64,
+    outcomes: usize,
+    seconds: f64,
+    snapshots: bool,
+    exhausted: bool,
+    cuts: Vec<String>,
+    outside: Vec<&'static str>,
+    unconfirmed: Vec<String>,
+}
+
+impl WholeFigures {
+    fn of(explored: &Explored) -> Self {
+        let progress = &explored.outcome.progress;
+        WholeFigures {
+            executions: progress.executions,
+            redundant: progress.redundant,
+            transitions: progress.transitions,
+            states: progress.states,
+            outcomes: explored.outcome.outcomes.len(),
+            seconds: explored.took.as_secs_f64(),
+            snapshots: explored.is_copied,
+            exhausted: explored.outcome.exhausted(),
+            cuts: explored
+                .outcome
+                .cuts
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            outside: told::effects(explored.effects),
+            unconfirmed: explored.unsettled.clone(),
+        }
+    }
+}
+
+/// What became of warnings, for programs.
+#[derive(Serialize)]
+struct SettledFigures<'a> {
+    warnings: Vec<SettledOne<'a>>,
+}
+
+#[derive(Serialize)]
+struct SettledOne<'a> {
+    id: &'a str,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+    by_extension: bool,
+    executions: u64,
+    prefixes: u64,
+    seconds: f64,
+    snapshots: bool,
+}
+
+impl<'a> SettledFigures<'a> {
+    fn of(settled: &'a [Settled]) -> Self {
+        let one = |one: &'a Settled| SettledOne {
+            id: &one.finding.id,
+            verdict: match one.verdict {
+                Verdict::Confirmed => "confirmed",
+                Verdict::Refuted => "refuted",
+                Verdict::Impossible => "impossible",
+                Verdict::Inconclusive(_) => "inconclusive",
+            },
+            why: match &one.verdict {
+                Verdict::Inconclusive(why) => Some(why),
+                _ => None,
+            },
+            by_extension: one.by_extension,
+            executions: one.executions,
+            prefixes: one.prefixes,
+            seconds: one.took.as_secs_f64(),
+            snapshots: one.is_copied,
+        };
+        SettledFigures {
+            warnings: settled.iter().map(one).collect(),
+        }
+    }
+}

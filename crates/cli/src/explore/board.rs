@@ -1,0 +1,159 @@
+//! The memory that is shared with the program: see [`deadheat_wire::explore`].
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use deadheat_wire::explore::{
+    BYTES, Board, MAGIC, MOST_NOTED, MOST_THREADS, MOST_TURNS, NOTED_AT, Noted, OUTPUT, PLACES_AT,
+    Place, TURNS_AT, Turn, VERSION, state,
+};
+use memmap2::{MmapOptions, MmapRaw};
+
+/// A board.
+pub struct Shared {
+    map: MmapRaw,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl Shared {
+    /// Makes one.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true);
+        let file = options.open(path)?;
+        file.set_len(BYTES as u64)?;
+        let map = MmapOptions::new().map_raw(&file)?;
+        let shared = Shared {
+            map,
+            path: path.to_path_buf(),
+        };
+        shared.set(Board {
+            magic: MAGIC,
+            version: VERSION,
+            ..Board::default()
+        });
+        Ok(shared)
+    }
+
+    /// The head, as it is now.
+    pub fn board(&self) -> Board {
+        // SAFETY: mapped, aligned like a page, plain numbers.
+        unsafe { self.map.as_ptr().cast::<Board>().read_volatile() }
+    }
+
+    /// Changes the head; nothing may run.
+    pub fn set(&self, board: Board) {
+        // SAFETY: as above; the map can be written.
+        unsafe { self.map.as_mut_ptr().cast::<Board>().write_volatile(board) };
+    }
+
+    /// The word that says whose move it is.
+    fn state(&self) -> &AtomicU32 {
+        // SAFETY: within the mapping, aligned, and it lives as long as `self`.
+        unsafe {
+            let board: *mut Board = self.map.as_mut_ptr().cast();
+            AtomicU32::from_ptr(&raw mut (*board).state)
+        }
+    }
+
+    /// Whose move it is.
+    pub fn now(&self) -> u32 {
+        self.state().load(Ordering::Acquire)
+    }
+
+    /// Makes a move.
+    pub fn go(&self, to: u32) {
+        self.state().store(to, Ordering::Release);
+        // SAFETY: wakes whoever sleeps at a word of ours.
+        unsafe {
+            let all = i32::MAX;
+            libc::syscall(
+                libc::SYS_futex,
+                self.state().as_ptr(),
+                libc::FUTEX_WAKE,
+                all,
+            )
+        };
+    }
+
+    /// Waits until the state is another than `known`, or for so long.
+    pub fn wait(&self, known: u32, most: Duration) {
+        let limit = libc::timespec {
+            tv_sec: most.as_secs() as libc::time_t,
+            tv_nsec: libc::c_long::from(most.subsec_nanos()),
+        };
+        // SAFETY: sleeps at a word of ours, with a time of ours.
+        unsafe {
+            let wait = libc::FUTEX_WAIT;
+            libc::syscall(
+                libc::SYS_futex,
+                self.state().as_ptr(),
+                wait,
+                known,
+                &raw const limit,
+            )
+        };
+    }
+
+    /// Asks for turns; how many of them there is room for.
+    pub fn wish(&self, turns: impl ExactSizeIterator<Item = Turn>) -> usize {
+        let count = turns.len().min(MOST_TURNS);
+        for (index, turn) in turns.take(count).enumerate() {
+            // SAFETY: within the mapping.
+            unsafe { self.part::<Turn>(TURNS_AT).add(index).write(turn) };
+        }
+        count
+    }
+
+    fn part<T>(&self, at: usize) -> *mut T {
+        // SAFETY: callers name parts of the mapping.
+        unsafe { self.map.as_mut_ptr().add(at).cast() }
+    }
+
+    /// What was noted.
+    pub fn noted(&self) -> Vec<Noted> {
+        let count = (self.board().noted as usize).min(MOST_NOTED);
+        let first = self.part::<Noted>(NOTED_AT);
+        // SAFETY: within the mapping; any bytes are a valid value.
+        (0..count)
+            .map(|index| unsafe { first.add(index).read() })
+            .collect()
+    }
+
+    /// Where the threads are.
+    pub fn places(&self) -> Vec<Place> {
+        let count = (self.board().threads as usize).min(MOST_THREADS);
+        let first = self.part::<Place>(PLACES_AT);
+        // SAFETY: as above.
+        (0..count)
+            .map(|index| unsafe { first.add(index).read() })
+            .collect()
+    }
+
+    /// The threads' places, to be put back.
+    pub fn put_places(&self, places: &[Place]) {
+        for index in 0..MOST_THREADS.min(self.board().threads as usize) {
+            let place = places.get(index).copied().unwrap_or_default();
+            // SAFETY: as above.
+            unsafe { self.part::<Place>(PLACES_AT).add(index).write(place) };
+        }
+    }
+
+    /// What the last run printed: its output and its errors.
+    pub fn printed(&self) -> [Vec<u8>; 2] {
+        OUTPUT.map(|suffix| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(suffix);
+            std::fs::read(name).unwrap_or_default()
+        })
+    }
+}
+
+/// Whether the program waits for a request or has answered one.
+pub fn is_idle(state: u32) -> bool {
+    matches!(state, state::READY | state::DONE)
+}

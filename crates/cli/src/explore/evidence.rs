@@ -1,0 +1,290 @@
+//! From a schedule that a search has found to a finding: the run is recorded, and what it shows is enforced as any other
+//! witness is.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use deadheat_explore::search::{Deed, Execution, Manner, Turn};
+use deadheat_report::{Contexts, Explain, Finding, Kind, Names, Rung};
+use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
+
+use super::copies::Copies;
+use crate::analysis;
+use crate::confirm::{self, Case};
+use crate::error::Result;
+use crate::how::How;
+use crate::input;
+use crate::prediction::Model;
+use crate::recorder::Recorded;
+use crate::store::Store;
+use crate::witness::{self, Digest, Next, Trace, Witness};
+
+/// What the method is called in findings.
+pub const METHOD: &str = "explore";
+
+/// Where recordings of found schedules go.
+pub struct Archive<'a> {
+    /// The project's recordings.
+    pub store: &'a Store,
+    /// What the user typed for the program.
+    pub typed: Vec<OsString>,
+    /// How far prediction goes, for deadlocks.
+    pub options: deadheat_predict::Options,
+}
+
+impl Archive<'_> {
+    /// Records the run of a schedule.
+    pub fn record(
+        &self,
+        copies: &mut Copies,
+        turns: &[Turn],
+        manner: &Manner,
+    ) -> Result<(Execution, Recorded)> {
+        let recording = self.store.add()?;
+        copies.record(turns, manner, self.typed.clone(), recording)
+    }
+}
+
+/// One side of a race that a search has found: its thread, and what it does.
+pub type Side = (u32, Deed);
+
+/// The race at the end of these turns: they are recorded with both accesses behind them, one after the other, and the race is enforced.
+/// `None` if the recording does not show it.
+pub fn race(
+    copies: &mut Copies,
+    archive: &Archive,
+    turns: &[Turn],
+    sides: [Side; 2],
+    manner: &Manner,
+) -> Result<Option<Finding>> {
+    let mut all = turns.to_vec();
+    all.extend(sides.iter().map(|(thread, _)| Turn {
+        thread: *thread,
+        variant: 0,
+    }));
+    let manner = Manner {
+        parked: None,
+        ..*manner
+    };
+    let (execution, recorded) = archive.record(copies, &all, &manner)?;
+    let trace = &recorded.traces[0];
+    let seen = Seen::read(trace)?;
+    let Some(pair) = positions(&execution, all.len(), &seen) else {
+        return Ok(None);
+    };
+    let Some(mut finding) = race_of(trace, pair)? else {
+        return Ok(None);
+    };
+    let witness = seen.witness(&finding, pair);
+    let path = trace.with_file_name(witness::file_name(&finding.id));
+    confirm::settle(&mut finding, Case::new(witness)?, &path)?;
+    Ok(Some(finding))
+}
+
+/// The race of these two events of a trace, explained.
+pub fn race_of(trace: &Path, pair: [usize; 2]) -> Result<Option<Finding>> {
+    explained(trace, pair, |explain, pair| {
+        explain.race(pair, Rung::Witness, METHOD)
+    })
+}
+
+/// The events of a recorded run.
+pub struct Seen {
+    /// All of them.
+    pub events: Vec<Event>,
+    tables: Tables,
+    trace: Trace,
+}
+
+impl Seen {
+    /// Reads them.
+    pub fn read(path: &Path) -> Result<Self> {
+        let mut steps = input::open(path)?;
+        let mut events = Vec::new();
+        let mut digest = Digest::of(&steps);
+        while let Some(step) = steps
+            .next_step()
+            .map_err(|error| input::broken(path, &error))?
+        {
+            digest.add(&step.event);
+            events.push(step.event);
+        }
+        let trace = Trace {
+            path: path.to_path_buf(),
+            events: events.len() as u64,
+            digest: digest.text(),
+        };
+        Ok(Seen {
+            events,
+            tables: steps.tables().clone(),
+            trace,
+        })
+    }
+
+    /// The last thing that the program's own code did.
+    fn last_own(&self) -> Option<usize> {
+        let program = self.tables.modules.first().map(|module| module.start);
+        let is_own = |event: &Event| {
+            let module = self.tables.module_of(event.pc());
+            !matches!(event.op(), Op::Enter | Op::Leave | Op::Begin | Op::End)
+                && module.map(|(module, _)| module.start) == program
+        };
+        self.events.iter().rposition(is_own)
+    }
+
+    /// A place in the recorded run's memory.
+    fn place(&self, pc: Pc) -> Option<u64> {
+        let (module, address) = self.tables.module_of(pc)?;
+        Some(address.wrapping_add(module.bias))
+    }
+
+    /// Everything before the first access as it was, then what the second's thread did until its own.
+    fn witness(&self, finding: &Finding, [first, second]: [usize; 2]) -> Witness {
+        let thread = |index: usize| self.events[index].thread();
+        let between = &self.events[first..second];
+        let own = between
+            .iter()
+            .filter(|event| event.thread() == thread(second));
+        let schedule = match own.count() as u64 {
+            0 => Vec::new(),
+            count => vec![(thread(second).0, count)],
+        };
+        let mut witness = Witness::new(finding, self.trace.clone(), first as u64).with(schedule);
+        witness.next = self.next_of(&[first, second]);
+        witness
+    }
+
+    /// These events as what is next in the end.
+    pub fn next_of(&self, indexes: &[usize]) -> Vec<Next> {
+        let next = |index: &usize| Next {
+            index: *index as u64,
+            thread: self.events[*index].thread().0,
+        };
+        indexes.iter().map(next).collect()
+    }
+
+    /// A witness of nothing yet: everything before `start` as it was, then this.
+    pub fn open_witness(&self, start: usize, schedule: Vec<(u32, u64)>) -> Witness {
+        let nothing = Finding::new(Kind::Race, Rung::Warning, METHOD, Vec::new());
+        Witness::new(&nothing, self.trace.clone(), start as u64).with(schedule)
+    }
+}
+
+/// Where the accesses of the last two turns stand in the trace. A search notes a range as one operation, and a trace has it as several events; so
+/// both are read from the end, and each operation takes as many events as it has bytes.
+fn positions(execution: &Execution, turns: usize, seen: &Seen) -> Option<[usize; 2]> {
+    let position = |number: usize| {
+        let transition = execution.transitions.get(number)?;
+        let (thread, deed) = (transition.thread, transition.deeds.first()?);
+        let is_same = |other: &&Deed| other.pc == deed.pc && is_like(other.op, deed.op);
+        let later = execution.transitions[number..]
+            .iter()
+            .filter(|other| other.thread == thread)
+            .flat_map(|other| &other.deeds)
+            .filter(is_same);
+        let mut of_place = seen.events.iter().enumerate().rev().filter(|(_, event)| {
+            event.thread().0 == thread
+                && is_like(event.op(), deed.op)
+                && seen.place(event.pc()) == Some(deed.pc)
+        });
+        let mut found = None;
+        // What is no access (a block that is given back) is one event, whatever its size.
+        let size = |other: &Deed| match other.op.is_access() {
+            true => u64::from(other.size),
+            false => 1,
+        };
+        let sizes: Vec<u64> = later.map(size).collect();
+        for size in sizes.iter().rev() {
+            let mut bytes = 0;
+            while bytes < (*size).max(1) {
+                let (index, event) = of_place.next()?;
+                bytes += event.size().max(1);
+                found = Some(index);
+            }
+        }
+        found
+    };
+    let pair = [position(turns.checked_sub(2)?)?, position(turns - 1)?];
+    (pair[0] < pair[1]).then_some(pair)
+}
+
+/// Whether two operations may be the same: what an atomic access does is known only when it is done.
+fn is_like(one: Op, other: Op) -> bool {
+    one == other || one.is_atomic() && other.is_atomic()
+}
+
+/// What the two events are, in words.
+fn explained(
+    path: &Path,
+    pair: [usize; 2],
+    explain: impl FnOnce(&Explain, [EventIndex; 2]) -> Option<Finding>,
+) -> Result<Option<Finding>> {
+    let pair = pair.map(|index| EventIndex(index as u64));
+    let mut contexts = Contexts::of(pair);
+    let mut steps = input::open(path)?;
+    let mut index = 0;
+    while let Some(step) = steps
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
+        contexts.step(EventIndex(index), &step);
+        index += 1;
+    }
+    let names = Names::of(steps.tables());
+    let with = Explain {
+        names: &names,
+        tables: steps.tables(),
+        contexts: &contexts,
+    };
+    Ok(explain(&with, pair))
+}
+
+/// The run of these turns ends as it should not: it is recorded, and the finding is that it does so again.
+pub fn failure(
+    copies: &mut Copies,
+    archive: &Archive,
+    turns: &[Turn],
+    manner: &Manner,
+) -> Result<Option<Finding>> {
+    let (_, recorded) = archive.record(copies, turns, manner)?;
+    let trace = &recorded.traces[0];
+    if recorded.deadlocked {
+        return deadlock(trace, &archive.options);
+    }
+    let seen = Seen::read(trace)?;
+    let Some(last) = seen.last_own() else {
+        return Ok(None);
+    };
+    let explained = explained(trace, [last, last], |explain, [last, _]| {
+        explain.failure(last, Rung::Witness, METHOD)
+    })?;
+    let Some(mut finding) = explained else {
+        return Ok(None);
+    };
+    let all = seen.events.len() as u64;
+    let mut witness = Witness::new(&finding, seen.trace.clone(), all);
+    witness.ends = Some(recorded.ended);
+    let path = trace.with_file_name(witness::file_name(&finding.id));
+    confirm::settle(&mut finding, Case::new(witness)?, &path)?;
+    Ok(Some(finding))
+}
+
+/// The deadlock that a recording ends in.
+fn deadlock(trace: &Path, options: &deadheat_predict::Options) -> Result<Option<Finding>> {
+    let config = crate::config::Config::default();
+    let methods = [How::Predict(Model::Maximal)];
+    let whole = analysis::Reading::Whole;
+    let mut analysis = analysis::of(trace, &methods, &config, options, whole, trace.parent())?;
+    let is_deadlock =
+        |finding: &Finding| finding.kind == Kind::Deadlock && finding.rung > Rung::Warning;
+    analysis.findings.retain(is_deadlock);
+    confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+    let mut finding = analysis
+        .findings
+        .into_iter()
+        .max_by_key(|finding| finding.rung);
+    if let Some(finding) = &mut finding {
+        finding.method = METHOD.to_owned();
+    }
+    Ok(finding)
+}

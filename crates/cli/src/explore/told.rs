@@ -1,0 +1,136 @@
+//! What is said about a search.
+
+use std::time::{Duration, Instant};
+
+use deadheat_explore::search::{Outcome, Progress};
+use deadheat_wire::explore::effect;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::warnings::{Settled, Verdict};
+use crate::progress::PATIENCE;
+use crate::terminal::{BAD, BOLD, GOOD, counted, duration, say, styled};
+
+/// A search that is under way: shown on a terminal, after two seconds.
+pub struct Shown {
+    started: Instant,
+    bar: Option<ProgressBar>,
+    looked: Instant,
+}
+
+impl Shown {
+    /// It begins now.
+    pub fn new() -> Self {
+        let now = Instant::now();
+        Shown {
+            started: now,
+            bar: None,
+            looked: now,
+        }
+    }
+
+    /// How long it takes so far.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// How far it has come.
+    pub fn update(&mut self, progress: &Progress) {
+        if self.looked.elapsed() < Duration::from_millis(100) {
+            return;
+        }
+        self.looked = Instant::now();
+        if self.bar.is_none() && self.started.elapsed() > PATIENCE {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} searching: {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            self.bar = Some(bar);
+        }
+        if let Some(bar) = &self.bar {
+            let bound = match progress.bound {
+                Some(bound) => format!(", up to {}", counted(bound.into(), "preemption")),
+                None => String::new(),
+            };
+            bar.set_message(format!(
+                "{}, {}{bound}, {}",
+                counted(progress.executions, "execution"),
+                counted(progress.states, "state"),
+                counted(progress.races, "race"),
+            ));
+            bar.tick();
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// How much was done: `153 executions (2041 per second), 1204 states`.
+pub fn amount(progress: &Progress, took: Duration) -> String {
+    let rate = progress.executions as f64 / took.as_secs_f64().max(1e-6);
+    format!(
+        "{} in {} ({rate:.0} per second), {}",
+        counted(progress.executions, "execution"),
+        duration(took),
+        counted(progress.states, "state"),
+    )
+}
+
+/// How much of what there is: everything, or what was left out.
+pub fn extent(outcome: &Outcome) -> String {
+    match outcome.cuts.is_empty() {
+        true => "all orders that can be told apart".to_owned(),
+        false => {
+            let cuts: Vec<String> = outcome.cuts.iter().map(ToString::to_string).collect();
+            format!("not everything: {}", cuts.join("; "))
+        }
+    }
+}
+
+/// What the program does to the world outside.
+pub fn effects(bits: u32) -> Vec<&'static str> {
+    let kinds = [
+        (effect::FILES, "it changes files"),
+        (effect::SOCKETS, "it uses sockets"),
+        (effect::PROCESSES, "it starts or signals processes"),
+        (
+            effect::READING,
+            "it reads from a terminal, a pipe or a socket",
+        ),
+    ];
+    let those = kinds.into_iter().filter(|(bit, _)| bits & bit != 0);
+    those.map(|(_, told)| told).collect()
+}
+
+/// What became of warnings, a line each.
+pub fn warnings(settled: &[Settled]) {
+    for one in settled {
+        let finding = &one.finding;
+        let what = match &one.verdict {
+            Verdict::Confirmed if one.by_extension => {
+                styled(BAD, "confirmed by extending the recorded run")
+            }
+            Verdict::Confirmed => styled(BAD, "confirmed"),
+            Verdict::Refuted => styled(GOOD, "refuted within bounds"),
+            Verdict::Impossible => styled(GOOD, "refuted: no schedule has it"),
+            Verdict::Inconclusive(why) => format!("inconclusive ({why})"),
+        };
+        let object = finding.object.as_ref();
+        let on = object.map_or_else(String::new, |object| format!(" on {}", object.name));
+        anstream::println!(
+            "possible race{} [{}]: {what}; {} from {} in {}",
+            styled(BOLD, on),
+            finding.id,
+            counted(one.executions, "execution"),
+            counted(one.prefixes, "recorded run"),
+            duration(one.took),
+        );
+        for effect in effects(one.effects) {
+            say(format_args!("{effect}; none of that left the search"));
+        }
+    }
+}

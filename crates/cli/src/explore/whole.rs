@@ -1,0 +1,124 @@
+//! All schedules of a program from its beginning: races, deadlocks, crashes, failures and hangs among them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use deadheat_explore::search::{Ending, Goal, Manner, Outcome};
+use deadheat_report::{Finding, Names, own_place};
+
+use super::copies::Copies;
+use super::evidence::{self, Archive};
+use super::limits::Limits;
+use super::told::Shown;
+use crate::again::Again;
+use crate::error::Result;
+use crate::progress::Counted;
+use crate::store::info::Ended;
+
+/// What came of a search.
+pub struct Explored {
+    /// What was found and confirmed.
+    pub findings: Vec<Finding>,
+    /// What the search says.
+    pub outcome: Outcome,
+    /// How long it took, without confirming.
+    pub took: Duration,
+    /// Whether executions were copies.
+    pub is_copied: bool,
+    /// What the program wants from the world outside.
+    pub effects: u32,
+    /// What was found and did not show again.
+    pub unsettled: Vec<String>,
+}
+
+/// Searches. `usual`: how the program ends if its threads run one after the other; an exit code that it has then is no failure.
+pub fn explore(
+    again: &Again,
+    names: &Names,
+    usual: Option<Ended>,
+    archive: &Archive,
+    limits: &Limits,
+) -> Result<Explored> {
+    let mut copies = Copies::new(again, None, limits.snapshots())?;
+    let search = limits.search(Goal::Everything, Manner::default(), limits.time());
+    let mut shown = Shown::new();
+    let started = std::time::Instant::now();
+    let outcome = search.run(
+        &mut copies,
+        || started.elapsed(),
+        |progress| {
+            shown.update(progress);
+            true
+        },
+    )?;
+    let mut explored = Explored {
+        findings: Vec::new(),
+        took: shown.elapsed(),
+        is_copied: copies.is_copied,
+        effects: copies.effects,
+        unsettled: Vec::new(),
+        outcome,
+    };
+    drop(shown);
+    let told = |pc: u64| own_place(&names.frames_at(pc)).told();
+    let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
+    let count = explored.outcome.races.len() + explored.outcome.bad_ends.len();
+    let mut progress = Counted::new("confirming what was found", count as u64);
+    for race in &explored.outcome.races {
+        progress.advance();
+        let mut places = vec![told(race.first.pc), told(race.second.pc)];
+        places.sort();
+        if !known.insert(places.clone()) {
+            continue;
+        }
+        let sides = [
+            (race.first_thread, race.first),
+            (race.second_thread, race.second),
+        ];
+        let found = evidence::race(&mut copies, archive, &race.turns, sides, &search.manner)?;
+        match found {
+            Some(finding) => add(&mut explored.findings, finding),
+            None => explored
+                .unsettled
+                .push(format!("a race of {}", places.join(" and "))),
+        }
+    }
+    for end in &explored.outcome.bad_ends {
+        progress.advance();
+        let what = match end.ending {
+            Ending::Exited(code) if usual == Some(Ended::Exit(code)) => continue,
+            Ending::Exited(code) => format!("exit code {code}"),
+            Ending::Killed(signal) => format!("signal {signal}"),
+            Ending::Deadlock => "deadlock".to_owned(),
+            Ending::Livelock => "threads that wait in loops for ever".to_owned(),
+            _ => "an execution that does not end".to_owned(),
+        };
+        let places = end.places.iter().map(|(_, pc)| told(*pc));
+        let mut key: Vec<String> = places.collect();
+        key.sort();
+        let at = key.join(" and ");
+        key.push(what.clone());
+        if !known.insert(key) {
+            continue;
+        }
+        let lasts = matches!(end.ending, Ending::Livelock | Ending::Hung);
+        let found = match lasts {
+            true => None,
+            false => evidence::failure(&mut copies, archive, &end.turns, &search.manner)?,
+        };
+        match found {
+            Some(finding) => add(&mut explored.findings, finding),
+            None => explored.unsettled.push(format!("{what} at {at}")),
+        }
+    }
+    Ok(explored)
+}
+
+/// Adds a finding, unless it is known by its places.
+fn add(findings: &mut Vec<Finding>, finding: Finding) {
+    match findings.iter_mut().find(|known| known.id == finding.id) {
+        Some(known) if known.rung < finding.rung => *known = finding,
+        Some(_) => {}
+        None => findings.push(finding),
+    }
+}

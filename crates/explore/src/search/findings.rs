@@ -1,0 +1,208 @@
+//! What a search has found: races, ends that a program should not come to, and what it is that programs end with at all.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{
+    Goal,
+    dependence::{bytes, conflict},
+    execution::{Deed, Ending, Execution, Turn},
+    journal::{ended_all, turns_of},
+    races::DataRace,
+};
+
+/// A way in which a run ended that it should not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadEnd {
+    /// How.
+    pub ending: Ending,
+    /// Where the threads stood that had not ended, those that matter: thread and place in the program.
+    pub places: Vec<(u32, u64)>,
+    /// The turns of the whole run.
+    pub turns: Vec<Turn>,
+}
+
+/// The goal was reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The turns behind which it is next.
+    pub turns: Vec<Turn>,
+    /// Who is about to do it.
+    pub thread: u32,
+    /// What it is about to do.
+    pub deed: Deed,
+    /// Who else is about to do what, if that was not given.
+    pub other: Option<(u32, Deed)>,
+}
+
+/// What makes two ends the same: how, with which number, and where the threads stood.
+type EndKey = (u8, i32, Vec<(u32, u64)>);
+
+/// What was found so far.
+pub(super) struct Findings {
+    goal: Goal,
+    pub(super) races: Vec<DataRace>,
+    known_races: FxHashSet<(u64, u64)>,
+    pub(super) bad_ends: Vec<BadEnd>,
+    known_ends: FxHashSet<EndKey>,
+    pub(super) outcomes: FxHashMap<u64, Vec<Turn>>,
+    pub(super) reached: Option<Reached>,
+}
+
+impl Findings {
+    /// Nothing is found yet.
+    pub(super) fn new(goal: Goal) -> Self {
+        Findings {
+            goal,
+            races: Vec::new(),
+            known_races: FxHashSet::default(),
+            bad_ends: Vec::new(),
+            known_ends: FxHashSet::default(),
+            outcomes: FxHashMap::default(),
+            reached: None,
+        }
+    }
+
+    /// Two accesses can be next at the same time, behind these turns.
+    pub(super) fn race(
+        &mut self,
+        (first_thread, first): (u32, &Deed),
+        (second_thread, second): (u32, &Deed),
+        turns: impl FnOnce() -> Vec<Turn>,
+    ) {
+        let wanted = match &self.goal {
+            Goal::Race { object, size } => [first, second].iter().all(|deed| {
+                bytes(deed).is_some_and(|bytes| {
+                    bytes.start < object.saturating_add(u64::from(*size)) && *object < bytes.end
+                })
+            }),
+            _ => false,
+        };
+        let key = (first.pc.min(second.pc), first.pc.max(second.pc));
+        let new = self.known_races.insert(key);
+        if !new && (!wanted || self.reached.is_some()) {
+            return;
+        }
+        let race = DataRace {
+            first_thread,
+            first: *first,
+            second_thread,
+            second: *second,
+            turns: turns(),
+        };
+        if wanted && self.reached.is_none() {
+            self.reached = Some(Reached {
+                turns: race.turns.clone(),
+                thread: second_thread,
+                deed: *second,
+                other: Some((first_thread, *first)),
+            });
+        }
+        if new {
+            self.races.push(race);
+        }
+    }
+
+    /// A run is over. What it repeated of the one before need not be looked at again.
+    pub(super) fn run(&mut self, execution: &Execution, repeated: usize) {
+        self.look_for_access(execution, repeated);
+        if let Ending::Refused(_) = execution.ending {
+            return;
+        }
+        self.outcomes
+            .entry(execution.outcome)
+            .or_insert_with(|| turns_of(execution));
+        let parked = matches!(self.goal, Goal::Access { .. });
+        let (kind, number) = match execution.ending {
+            // Whoever is parked may be all that the others wait for.
+            Ending::Deadlock | Ending::Livelock if parked => return,
+            Ending::Deadlock => (0, 0),
+            Ending::Livelock => (1, 0),
+            Ending::Hung => (2, 0),
+            Ending::Killed(signal) => (3, signal),
+            Ending::Exited(code) if code != 0 => (4, code),
+            _ => return,
+        };
+        let places = places(execution);
+        if self.known_ends.insert((kind, number, places.clone())) {
+            self.bad_ends.push(BadEnd {
+                ending: execution.ending.clone(),
+                places,
+                turns: turns_of(execution),
+            });
+        }
+    }
+
+    /// Looks for an access that conflicts with the one that is parked.
+    fn look_for_access(&mut self, execution: &Execution, repeated: usize) {
+        let Goal::Access { thread, deed } = self.goal else {
+            return;
+        };
+        if self.reached.is_some() {
+            return;
+        }
+        let done = execution
+            .transitions
+            .iter()
+            .enumerate()
+            .skip(repeated)
+            .flat_map(|(place, transition)| {
+                transition
+                    .deeds
+                    .iter()
+                    .map(move |deed| (place, transition.thread, *deed))
+            });
+        let next = execution.pending.iter().filter_map(|pending| {
+            Some((execution.transitions.len(), pending.thread, pending.deed?))
+        });
+        let found = done
+            .chain(next)
+            .find(|(_, other, second)| *other != thread && conflict(&deed, second));
+        if let Some((place, thread, deed)) = found {
+            let mut turns = turns_of(execution);
+            turns.truncate(place);
+            self.reached = Some(Reached {
+                turns,
+                thread,
+                deed,
+                other: None,
+            });
+        }
+    }
+
+    /// How many bytes it takes, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        let turns = self
+            .races
+            .iter()
+            .map(|race| race.turns.len())
+            .sum::<usize>()
+            + self
+                .bad_ends
+                .iter()
+                .map(|end| end.turns.len())
+                .sum::<usize>()
+            + self.outcomes.values().map(Vec::len).sum::<usize>();
+        turns * size_of::<Turn>() + self.races.len() * size_of::<DataRace>()
+    }
+}
+
+/// Where the threads stand that make an end what it is: all that wait, or the one that ended it.
+fn places(execution: &Execution) -> Vec<(u32, u64)> {
+    if ended_all(&execution.ending) {
+        let last = execution.transitions.last();
+        return last
+            .map(|last| {
+                let pc = last.deeds.last().map_or(0, |deed| deed.pc);
+                (last.thread, pc)
+            })
+            .into_iter()
+            .collect();
+    }
+    let mut places: Vec<(u32, u64)> = execution
+        .pending
+        .iter()
+        .map(|pending| (pending.thread, pending.deed.map_or(0, |deed| deed.pc)))
+        .collect();
+    places.sort_unstable();
+    places
+}

@@ -1,0 +1,153 @@
+//! The run as it stands, with all that is found on the way: shared by all policies.
+
+use super::{
+    execution::{Deed, Ending, Execution, Pending, Standing, Transition, Turn},
+    findings::Findings,
+    path::{Arrival, Path},
+    policy::repeats,
+    races::{self, Race},
+    states::States,
+};
+
+/// The run as it stands.
+#[derive(Default)]
+pub(super) struct Journal {
+    pub(super) path: Path,
+    states: States,
+}
+
+/// How a run begins, compared with the one as it stands.
+pub(super) enum Beginning {
+    /// It repeats it up to where it was asked to.
+    Same,
+    /// It repeats it, with other addresses: all of it was entered anew.
+    Moved,
+    /// It does not.
+    Different,
+}
+
+impl Journal {
+    /// Goes back to where there were so many transitions.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.path.truncate(len);
+        self.states.truncate(len);
+    }
+
+    /// Compares the part of a run that was to be repeated, all that stands in the path.
+    pub(super) fn begin(&mut self, transitions: &[Transition]) -> Beginning {
+        let len = self.path.len();
+        if transitions.len() < len {
+            return Beginning::Different;
+        }
+        let mut moved = false;
+        for (place, now) in transitions[..len].iter().enumerate() {
+            let before = &self.path.event(place).transition;
+            if !repeats(before, now) {
+                return Beginning::Different;
+            }
+            let at = |one: &Deed| (one.object, one.size);
+            moved |= before
+                .deeds
+                .iter()
+                .zip(&now.deeds)
+                .any(|(before, now)| at(before) != at(now));
+        }
+        if !moved {
+            return Beginning::Same;
+        }
+        self.truncate(0);
+        for transition in &transitions[..len] {
+            let arrival = self.path.arrival(transition.thread, &transition.deeds);
+            self.enter(transition.clone(), &arrival);
+        }
+        Beginning::Moved
+    }
+
+    /// A new transition, and what it races with.
+    pub(super) fn step(
+        &mut self,
+        transition: &Transition,
+        findings: &mut Findings,
+    ) -> (Arrival, Vec<Race>) {
+        self.look(transition.thread, &transition.deeds, findings)
+    }
+
+    /// A thread that is about to do something, and what that races with.
+    pub(super) fn look(
+        &mut self,
+        thread: u32,
+        deeds: &[Deed],
+        findings: &mut Findings,
+    ) -> (Arrival, Vec<Race>) {
+        let arrival = self.path.arrival(thread, deeds);
+        let races = races::races(&self.path, &arrival);
+        let path = &self.path;
+        races::data_races(
+            path,
+            &arrival,
+            &races,
+            deeds,
+            &mut |first, second, event| {
+                findings.race(
+                    (path.event(event).transition.thread, first),
+                    (thread, second),
+                    || races::turns_to_both(path, &arrival, event),
+                );
+            },
+        );
+        (arrival, races)
+    }
+
+    /// The transition has happened.
+    pub(super) fn enter(&mut self, transition: Transition, arrival: &Arrival) {
+        let woken = (transition.variants > 1)
+            .then(|| transition.deeds.last().map(|deed| deed.object))
+            .flatten();
+        self.path.push(transition, arrival);
+        let transition = &self.path.event(self.path.len() - 1).transition;
+        let woken = woken.and_then(|object| self.path.woken(object));
+        self.states.push(transition, woken);
+        self.states.count();
+    }
+
+    /// How many different states were seen.
+    pub(super) fn states(&self) -> u64 {
+        self.states.len()
+    }
+
+    /// How many bytes it takes, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        self.path.bytes() + self.states.bytes()
+    }
+}
+
+/// The turns of a whole run.
+pub(super) fn turns_of(execution: &Execution) -> Vec<Turn> {
+    execution
+        .transitions
+        .iter()
+        .map(super::path::turn)
+        .collect()
+}
+
+/// Whether the last transition ended the program, whatever others were about to do.
+pub(super) fn ended_all(ending: &Ending) -> bool {
+    matches!(ending, Ending::Exited(_) | Ending::Killed(_))
+}
+
+/// Whether a thread that has not ended could have gone on.
+pub(super) fn could_go_on(pending: &Pending) -> bool {
+    matches!(pending.standing, Standing::Ready | Standing::Timed)
+}
+
+/// The threads that had not ended, without the one that ended the program.
+pub(super) fn left_behind(
+    execution: &Execution,
+    last: Option<u32>,
+) -> impl Iterator<Item = &Pending> {
+    let culprit = last.filter(|_| ended_all(&execution.ending));
+    execution
+        .pending
+        .iter()
+        .filter(move |pending| Some(pending.thread) != culprit)
+}

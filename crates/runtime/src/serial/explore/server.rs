@@ -1,0 +1,125 @@
+//! The program stands still where the search begins, and for every request a copy of it runs.
+//!
+//! A copy is made by `clone` as `fork` makes it, but without what glibc's `fork` does: that would recycle the stacks of all other threads, and they
+//! are still in use, by the contexts of this one kernel thread. What a copy lacks are the kernel threads at home. They are made again when a context goes
+//! home, on its own stack and with its own thread-local memory, see `turn::carrier`.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use deadheat_wire::explore::{OUTPUT, state};
+
+use super::{Explorer, Phase, outside};
+use crate::local::local;
+use crate::options::{self, MAX_PATH};
+use crate::serial::{context, turn};
+use crate::sys;
+
+/// Which copy this is; homes that were made by an earlier one are not there. 0: the program itself.
+static COPY: AtomicU32 = AtomicU32::new(0);
+
+/// Which copy this is.
+pub fn copy() -> u32 {
+    COPY.load(Ordering::Relaxed)
+}
+
+/// Whether runs can be made as copies: what is under way in the kernel cannot be copied.
+fn can_copy(away: usize) -> bool {
+    // SAFETY: the running thread's own record.
+    let tid = unsafe { (*(*local()).thread).tid.load(Ordering::Relaxed) };
+    turn::is_green() && away == 0 && turn::is_on_carrier() && context::find_number(tid)
+}
+
+impl Explorer {
+    /// The search begins here. Returns in every run of it.
+    pub fn begin(&mut self, away: usize) {
+        self.phase = Phase::On;
+        let Some(board) = self.board else {
+            return;
+        };
+        let head = board.board();
+        if head.snapshots == 0 || !can_copy(away) {
+            head.snapshots = 0;
+            board.state().store(state::RUN, Ordering::Release);
+            return;
+        }
+        head.snapshots = 2;
+        turn::pause(true);
+        // Copies that crash leave nothing behind.
+        let none = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        let core = libc::RLIMIT_CORE as usize;
+        sys::call(
+            libc::SYS_setrlimit,
+            [core, &raw const none as usize, 0, 0, 0, 0],
+        );
+        let outputs = OUTPUT.map(open_output);
+        outside::prepare(board);
+        head.contained = u32::from(outside::is_watched());
+        board.state().store(state::READY, Ordering::Release);
+        sys::futex_wake_shared(board.state());
+        let mut number = 0;
+        loop {
+            while board.state().load(Ordering::Acquire) != state::RUN {
+                let now = board.state().load(Ordering::Acquire);
+                if now != state::RUN {
+                    sys::futex_wait_shared(board.state(), now, 500);
+                }
+                if is_tool_gone() {
+                    sys::exit_group(0);
+                }
+            }
+            number += 1;
+            for output in outputs {
+                sys::call(libc::SYS_ftruncate, [output as usize, 0, 0, 0, 0, 0]);
+            }
+            let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
+            let process = sys::call(libc::SYS_clone, clone);
+            if process == 0 {
+                COPY.store(number, Ordering::Relaxed);
+                let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
+                sys::call(libc::SYS_prctl, [die[0], die[1], 0, 0, 0, 0]);
+                for (fd, output) in outputs.into_iter().enumerate() {
+                    sys::call(libc::SYS_dup3, [output as usize, fd + 1, 0, 0, 0, 0]);
+                }
+                outside::contain();
+                turn::pause(false);
+                return;
+            }
+            let mut status = 0i32;
+            if process > 0 {
+                head.process = process as u32;
+                let wait = [process as usize, &raw mut status as usize, 0, 0, 0, 0];
+                while sys::call(libc::SYS_wait4, wait) == -(libc::EINTR as isize) {}
+            } else {
+                // There is no process to be had: as if it had been killed at once.
+                status = libc::SIGKILL;
+            }
+            head.status = status as u32;
+            board.state().store(state::DONE, Ordering::Release);
+            sys::futex_wake_shared(board.state());
+        }
+    }
+}
+
+/// Whether the tool does not live any more.
+fn is_tool_gone() -> bool {
+    let tool = options::TOOL.get() as usize;
+    let gone = -(libc::ESRCH as isize);
+    tool != 0 && sys::call(libc::SYS_kill, [tool, 0, 0, 0, 0, 0]) == gone
+}
+
+/// Where copies print, beside the board.
+fn open_output(suffix: &str) -> i32 {
+    let board = options::EXPLORE.path().unwrap_or(b"\0");
+    let mut path = [0; MAX_PATH];
+    let end = board.len() - 1;
+    if end + suffix.len() >= MAX_PATH {
+        return -1;
+    }
+    path[..end].copy_from_slice(&board[..end]);
+    path[end..end + suffix.len()].copy_from_slice(suffix.as_bytes());
+    let flags = libc::O_RDWR | libc::O_CREAT | libc::O_APPEND | libc::O_CLOEXEC;
+    sys::high(sys::open(&path[..=end + suffix.len()], flags, 0o600)) as i32
+}

@@ -1,0 +1,240 @@
+//! Who goes next in a run of a search: by the tool's wishes, then whoever went last as long as it can.
+
+use core::sync::atomic::Ordering;
+
+use deadheat_wire::explore::{ending, standing};
+
+use super::super::explore::Phase;
+use super::super::replay::Deed;
+use super::super::task::{State, Waited};
+use super::super::turn;
+use super::Scheduler;
+use crate::threads::Thread;
+
+/// What puts a thread behind all others.
+const LAST: u32 = 1 << 30;
+
+/// Whether a thread can take the turn that is wished for.
+enum Able {
+    Yes(*mut Thread),
+    /// It is in a call, and will be back.
+    Later,
+    No,
+}
+
+impl Scheduler {
+    /// Whether a search decides who goes next. It begins when there are two threads, or at a plan's end.
+    #[inline]
+    pub(super) fn is_searched(&mut self) -> bool {
+        match self.explorer.phase {
+            Phase::Off => false,
+            Phase::On => true,
+            Phase::Before => {
+                let begins = self.count > 1 && self.replay.plan.is_none();
+                if begins {
+                    self.explorer.begin(self.away);
+                }
+                begins
+            }
+        }
+    }
+
+    /// A thread does something in a run of a search.
+    #[inline]
+    pub fn explored(&mut self, me: *mut Thread, deed: Deed, value: Option<u64>, tried: bool) {
+        if self.explorer.is_on() {
+            self.explorer.happened(me, deed, value, tried);
+        }
+    }
+
+    /// A plan has led to where the search begins.
+    pub(super) fn begin_search(&mut self) {
+        if self.explorer.phase == Phase::Before {
+            self.explorer.begin(self.away);
+        }
+    }
+
+    /// Who goes next. `me`: the running thread, if it can go on. `None` as in `next`.
+    pub(super) fn search(
+        &mut self,
+        me: Option<*mut Thread>,
+        can_wait: bool,
+    ) -> Option<*mut Thread> {
+        self.explorer.settle();
+        loop {
+            let arrivals = turn::arrivals();
+            if self.count == 0 {
+                return None;
+            }
+            self.welcome();
+            let next = match self.explorer.wanted() {
+                Some(thread) => match self.able(thread) {
+                    Able::Yes(thread) => Some(thread),
+                    Able::Later => None,
+                    Able::No => {
+                        self.tell_places();
+                        self.explorer.refuse()
+                    }
+                },
+                None => self.by_itself(me),
+            };
+            if let Some(next) = next {
+                self.explorer.grant();
+                return Some(next);
+            }
+            if self.away > 0 {
+                if !can_wait {
+                    return None;
+                }
+                turn::wait_for_arrivals(arrivals);
+            } else if self.looked_at != self.log.events && self.look_again(Waited::Idle) {
+                self.looked_at = self.log.events;
+            } else {
+                self.stuck();
+            }
+        }
+    }
+
+    /// Counts in those who came back from calls. Time does not pass by itself.
+    fn welcome(&mut self) {
+        if super::LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
+            self.look_again(Waited::Woken);
+        }
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            if task.state == State::Away && task.context.parked.load(Ordering::Acquire) != 0 {
+                self.make_ready(index);
+            }
+        }
+    }
+
+    fn id_at(&self, index: usize) -> u32 {
+        // SAFETY: records of threads that have not ended.
+        unsafe { (*self.tasks[index]).id }
+    }
+
+    fn spins(&mut self, index: usize) -> bool {
+        let changes = self.explorer.changes;
+        self.task(index).spin.is_on(changes)
+    }
+
+    /// Whether a thread can go on, possibly because its time is up.
+    fn able(&mut self, id: u32) -> Able {
+        let Some(index) = (0..self.count).find(|index| self.id_at(*index) == id) else {
+            return Able::No;
+        };
+        let state = self.task(index).state;
+        let is_timed = self.task(index).until != u64::MAX;
+        match state {
+            State::Ready if self.explorer.is_parked(id) || self.spins(index) => Able::No,
+            State::Ready => Able::Yes(self.tasks[index]),
+            State::Away => Able::Later,
+            State::Blocked if is_timed => Able::Yes(self.time_out(index)),
+            State::Blocked | State::Ended => Able::No,
+        }
+    }
+
+    /// Ends a wait by time.
+    fn time_out(&mut self, index: usize) -> *mut Thread {
+        let thread = self.tasks[index];
+        let until = self.task(index).until;
+        self.steps = self.steps.max(until);
+        self.task(index).outcome = Waited::TimedOut;
+        self.make_ready(index);
+        thread
+    }
+
+    /// Whoever is to be pushed; else the running thread; else the one with the smallest number; else whoever's time is up
+    /// first; else one that only asks the same over and over.
+    fn by_itself(&mut self, me: Option<*mut Thread>) -> Option<*mut Thread> {
+        let me = me.map(|me| self.index(me));
+        let hint = self.explorer.hint();
+        let mut best: Option<(u32, usize)> = None;
+        let mut spinner: Option<(u32, usize)> = None;
+        for index in 0..self.ready {
+            let id = self.id_at(index);
+            if self.explorer.is_parked(id) {
+                continue;
+            }
+            if self.spins(index) {
+                if spinner.is_none_or(|(known, _)| id < known) {
+                    spinner = Some((id, index));
+                }
+                continue;
+            }
+            let rank = if hint == Some(id) {
+                0
+            } else if me == Some(index) {
+                1
+            } else {
+                id + 2
+            };
+            let rank = if self.explorer.is_last(id) {
+                rank + LAST
+            } else {
+                rank
+            };
+            if best.is_none_or(|(known, _)| rank < known) {
+                best = Some((rank, index));
+            }
+        }
+        if let Some((_, index)) = best {
+            return Some(self.tasks[index]);
+        }
+        let mut first = (u64::MAX, 0);
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            if task.state == State::Blocked && task.until < first.0 {
+                first = (task.until, index);
+            }
+        }
+        if first.0 != u64::MAX {
+            return Some(self.time_out(first.1));
+        }
+        let (_, index) = spinner?;
+        let mut indulged = self.explorer.indulged;
+        if self.task(index).spin.indulge(&mut indulged) {
+            let changes = self.explorer.changes;
+            self.task(index).spin.yielded(changes);
+            self.tell_places();
+            self.explorer.end(ending::LIVELOCK);
+        }
+        self.explorer.indulged = indulged;
+        Some(self.tasks[index])
+    }
+
+    /// Says where everybody is.
+    fn tell_places(&mut self) {
+        for index in 0..self.count {
+            let id = self.id_at(index);
+            let spins = self.spins(index);
+            let task = self.task(index);
+            let how = match task.state {
+                State::Blocked if task.until != u64::MAX => standing::TIMED,
+                State::Blocked => standing::BLOCKED,
+                State::Ready if spins => standing::SPINNING,
+                _ => standing::READY,
+            };
+            self.explorer.stands(id, how);
+        }
+    }
+
+    /// Nobody can go on.
+    fn stuck(&mut self) -> ! {
+        self.tell_places();
+        if self.explorer.is_silent() {
+            self.explorer.end(ending::DEADLOCK);
+        }
+        self.explorer.told(ending::DEADLOCK);
+        self.deadlock()
+    }
+
+    /// The process ends by itself.
+    pub(super) fn search_ends(&mut self) {
+        if self.explorer.is_on() {
+            self.explorer.settle();
+            self.tell_places();
+            self.explorer.told(ending::OWN);
+        }
+    }
+}

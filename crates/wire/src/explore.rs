@@ -1,0 +1,215 @@
+//! The board: memory that the tool and a program share while the program's schedules are searched.
+//!
+//! ```text
+//! file := Board | Turn[MOST_TURNS] | Place[MOST_THREADS] | Noted[MOST_NOTED]
+//! ```
+//!
+//! The tool writes whose turns it wants and starts the program. Where the search begins (at once when there are two threads, or
+//! where a plan ends) the program either goes on by them (`snapshots` is 0: one run per start), or stays there as it is, and for
+//! every request makes a copy of itself that does. The copy notes what it does as it does it, so that nothing is lost when it crashes. The program changes
+//! [`Board::state`] to [`state::READY`] and [`state::DONE`], the tool to [`state::RUN`]; each wakes the other there.
+
+use crate::Op;
+
+/// The variable that names the file.
+pub const EXPLORE: &str = "DEADHEAT_EXPLORE";
+/// What the names of the files end with that copies print into.
+pub const OUTPUT: [&str; 2] = [".out", ".err"];
+/// The first eight bytes.
+pub const MAGIC: [u8; 8] = *b"DHBOARD\0";
+/// The layout's version.
+pub const VERSION: u32 = 1;
+
+/// How many turns can be asked for.
+pub const MOST_TURNS: usize = 1 << 20;
+/// How many threads a run may have in all.
+pub const MOST_THREADS: usize = 1024;
+/// How many operations can be noted.
+pub const MOST_NOTED: usize = 1 << 20;
+
+/// What [`Board::state`] can be.
+pub mod state {
+    /// The program has not come to where the search begins.
+    pub const AWAY: u32 = 0;
+    /// It waits for a request.
+    pub const READY: u32 = 1;
+    /// A run is asked for, or under way.
+    pub const RUN: u32 = 2;
+    /// It is over.
+    pub const DONE: u32 = 3;
+}
+
+/// How a run ended, as far as the runtime ended it.
+pub mod ending {
+    /// The program did.
+    pub const OWN: u32 = 0;
+    /// Nobody could go on.
+    pub const DEADLOCK: u32 = 1;
+    /// All who could go on asked the same over and over.
+    pub const LIVELOCK: u32 = 2;
+    /// It had as many transitions as it may have, or as can be noted.
+    pub const LONG: u32 = 3;
+    /// It wanted to do something outside of itself.
+    pub const OUTSIDE: u32 = 4;
+    /// A turn was asked for that its thread could not take: see [`super::Board::refused`].
+    pub const REFUSED: u32 = 5;
+}
+
+/// Kinds of effects outside of the program, as bits of [`Board::effects`].
+pub mod effect {
+    /// Files were changed, made or removed.
+    pub const FILES: u32 = 1;
+    /// Something was sent to other processes or machines.
+    pub const SOCKETS: u32 = 2;
+    /// Processes were started or signalled.
+    pub const PROCESSES: u32 = 4;
+    /// Something was read that is gone once it is read: a terminal, a pipe, a socket.
+    pub const READING: u32 = 8;
+}
+
+/// The head of the file. The tool and the runtime both write; whose turn that is says `state`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Board {
+    /// [`MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// One of [`state`]; a futex.
+    pub state: u32,
+    /// Tool: 1 if copies are wanted. Runtime: set to 2 when they are made.
+    pub snapshots: u32,
+    /// Tool: 1 if the run is to be recorded.
+    pub recorded: u32,
+    /// Tool: how many turns there are.
+    pub turns: u32,
+    /// Tool: the thread that goes first when the turns are through, plus one; or 0.
+    pub first: u32,
+    /// Tool: the thread that stays where it is, plus one; or 0.
+    pub parked: u32,
+    /// Tool: so many transitions, and no more.
+    pub longest: u32,
+    /// Runtime: the process that runs.
+    pub process: u32,
+    /// Runtime: how it ended, as the kernel tells it.
+    pub status: u32,
+    /// Runtime: one of [`ending`].
+    pub ending: u32,
+    /// Runtime: the turn that could not be taken.
+    pub refused: u32,
+    /// Runtime: how many operations are noted.
+    pub noted: u32,
+    /// Runtime: how many transitions there were.
+    pub transitions: u32,
+    /// Runtime: one more than the largest number of a thread.
+    pub threads: u32,
+    /// Runtime: bits of [`effect`].
+    pub effects: u32,
+    /// Runtime: 1 if the kernel keeps copies from changing anything outside.
+    pub contained: u32,
+    /// Not used.
+    pub reserved: u32,
+    /// Tool: threads that go only when no other can, one bit each.
+    pub last: u64,
+    /// Runtime: where something was about to be done last.
+    pub at: u64,
+}
+
+/// Whose turn it is, and which of several possibilities is taken.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// A thread.
+    pub thread: u32,
+    /// Which waiter is woken, in the order in which they came.
+    pub variant: u32,
+}
+
+/// An operation.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// Whose.
+    pub thread: u32,
+    /// An [`Op`].
+    pub op: u8,
+    /// Bits of [`noted`].
+    pub flags: u8,
+    /// Which possibility was taken.
+    pub variant: u8,
+    /// How many there were.
+    pub variants: u8,
+    /// The first byte, the object, or a thread's number.
+    pub object: u64,
+    /// Where.
+    pub pc: u64,
+    /// What was read or written, or what a semaphore stood at.
+    pub value: u64,
+    /// How many bytes.
+    pub size: u32,
+    /// Not used.
+    pub reserved: u32,
+}
+
+/// Bits of [`Noted::flags`].
+pub mod noted {
+    /// A transition begins with it.
+    pub const FIRST: u8 = 1;
+    /// It does not wait.
+    pub const TRIED: u8 = 2;
+}
+
+/// Where a thread is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// One of [`standing`].
+    pub standing: u32,
+    /// Not used.
+    pub reserved: u32,
+    /// What it is about to do; the operation is 0 if that is not known.
+    pub next: Noted,
+}
+
+/// What [`Place::standing`] can be.
+pub mod standing {
+    /// There is no such thread, or it has ended.
+    pub const GONE: u32 = 0;
+    /// It can go on.
+    pub const READY: u32 = 1;
+    /// It waits.
+    pub const BLOCKED: u32 = 2;
+    /// It waits, but its time may be up.
+    pub const TIMED: u32 = 3;
+    /// It asks the same over and over.
+    pub const SPINNING: u32 = 4;
+}
+
+/// Where the turns stand in the file.
+pub const TURNS_AT: usize = 4096;
+/// Where the threads' places stand.
+pub const PLACES_AT: usize = TURNS_AT + MOST_TURNS * size_of::<Turn>();
+/// Where the noted operations stand.
+pub const NOTED_AT: usize = PLACES_AT + MOST_THREADS * size_of::<Place>();
+/// How long the file is.
+pub const BYTES: usize = NOTED_AT + MOST_NOTED * size_of::<Noted>();
+
+const _: () = assert!(size_of::<Board>() <= TURNS_AT);
+const _: () = assert!(PLACES_AT.is_multiple_of(8) && NOTED_AT.is_multiple_of(8));
+
+/// Whether a search takes note of operations of this kind.
+pub const fn is_noted(op: Op) -> bool {
+    !matches!(
+        op,
+        Op::Enter
+            | Op::Leave
+            | Op::Request
+            | Op::ReadRequest
+            | Op::TakeRequest
+            | Op::WakeRequest
+            | Op::JoinRequest
+            | Op::Branch
+            | Op::ExternalWrite
+            | Op::Lost
+    )
+}
