@@ -8,6 +8,7 @@
 //! One run of this measures one section of the results and prints it.
 
 mod ablation;
+mod coarse;
 mod detectors;
 mod facts;
 mod kernel;

@@ -98,12 +98,14 @@ pub fn record_once(program: &Path, trace: &Path, mode: &str) -> Result<(), Strin
     cpu_of(program, "1", Some((trace, mode))).map(drop)
 }
 
-fn remove(trace: &Path) {
+/// Removes a trace, and what lies beside it.
+pub fn remove(trace: &Path) {
     let _ = std::fs::remove_file(trace);
     let _ = std::fs::remove_file(PathBuf::from(format!("{}.live", trace.display())));
 }
 
-fn recording(mut command: Command, trace: &Path, mode: &str) -> Command {
+/// A run that is recorded.
+pub fn recording(mut command: Command, trace: &Path, mode: &str) -> Command {
     command
         .env("DEADHEAT_TRACE", trace)
         .env("DEADHEAT_OPTIONS", format!("mode={mode}:seed=1"));

@@ -169,7 +169,10 @@ pub fn of(
         }
     }
     drop(loaded);
-    let cycles = cycles(path, config)?;
+    let cycles = match suspects.is_some_and(|suspects| !suspects.has_synchronisation()) {
+        true => LockOrder::new().deadlocks(),
+        false => cycles(path, config)?,
+    };
     let Explained {
         mut findings,
         names,

@@ -54,16 +54,14 @@ impl Regions {
 
     /// An address as region and offset.
     pub fn locate(&self, address: u64, tables: &Tables) -> (Region, u64) {
-        if let Some((start, (end, region))) = self.blocks.range(..=address).next_back()
-            && address < *end
-        {
-            return (Region(*region), address - start);
-        }
-        // Libraries may be loaded elsewhere; the program comes first among the modules.
+        // Libraries may be loaded elsewhere; the program comes first among the modules. There are no blocks in it.
         let program = tables.modules.first();
-        match program.is_some_and(|module| (module.start..module.end).contains(&address)) {
-            true => (Region::FIXED, address),
-            false => (Region::ANY, 0),
+        if program.is_some_and(|module| (module.start..module.end).contains(&address)) {
+            return (Region::FIXED, address);
+        }
+        match self.blocks.range(..=address).next_back() {
+            Some((start, (end, region))) if address < *end => (Region(*region), address - start),
+            _ => (Region::ANY, 0),
         }
     }
 }

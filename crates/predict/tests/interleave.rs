@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use deadheat_detect::Suspects;
 use deadheat_predict::interleave::{LockWords, Observation, generate};
 use deadheat_predict::{Observer, Options, Prediction, Size};
 use deadheat_trace::{Event, Op, Step, text};
@@ -41,7 +42,40 @@ fn generated(steps: &[Step], size: Size) -> Prediction {
     let found = generate(&observation, &options, &Nobody(AtomicBool::new(false)));
     assert!(found.refused.is_empty(), "{:?}", found.refused);
     assert!(found.unknown.is_empty());
+    // All are where others would look for them, too.
+    let mut suspects = Suspects::default();
+    steps.iter().for_each(|step| suspects.step(step));
+    let next = found.races.iter().flat_map(|race| &race.next);
+    assert!(
+        next.map(|at| &steps[at.0 as usize].event)
+            .all(|event| suspects.may_race(event) && !suspects.is_empty())
+    );
     found
+}
+
+#[test]
+fn elements_of_an_array_are_compared_with_those_that_overlap() {
+    // One object of many elements, all of them written by both threads with a lock; one is read without.
+    let mut listing = String::new();
+    for thread in 0..2 {
+        listing += &format!("T{thread}|acq(m)|1\n");
+        for at in 0..5000 {
+            let address = 0x10_0000 + at * 8;
+            listing += &format!("T{thread}|w({address:#x}:8)|{}\n", 10 + at);
+        }
+        listing += &format!("T{thread}|rel(m)|2\n");
+    }
+    listing += "T1|r(0x100324:4)|3\n";
+    let steps = deadheat_trace::text::parse(&listing).unwrap().steps;
+    let found = generated(&steps, Size::Auto);
+    let races: Vec<Vec<u64>> = found
+        .races
+        .iter()
+        .map(|race| race.next.iter().map(|at| at.0).collect())
+        .collect();
+    // Element 100, behind the first thread's first event.
+    assert_eq!(races, [[101, 10_004]]);
+    assert_eq!(found.statistics.left_out, 0);
 }
 
 fn accesses(steps: &[Step]) -> impl Iterator<Item = &Event> {

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use deadheat_detect::Suspects;
 use deadheat_predict::{Border, Observer, Options, Prediction, Size, Source, Window, predict};
+use deadheat_trace::Step;
 use proptest::prelude::*;
 
 use oracle::random::{Rest, Shape, windows, windows_of_parts};
@@ -37,7 +39,44 @@ fn run(window: &Window, size: Size, jobs: usize) -> Prediction {
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
     assert!(found.refused.is_empty(), "{:#?}", found.refused);
     assert_eq!(found.statistics.unknown, 0);
+    are_suspects(&window.steps, &found);
     found
+}
+
+/// All races are where others would look for them, too.
+fn are_suspects(steps: &[Step], found: &Prediction) {
+    let mut suspects = Suspects::default();
+    steps.iter().for_each(|step| suspects.step(step));
+    for at in found.races.iter().flat_map(|race| &race.next) {
+        let event = &steps[at.0 as usize].event;
+        assert!(suspects.may_race(event) && !suspects.is_empty());
+    }
+}
+
+#[test]
+fn what_there_was_no_time_for_is_said() {
+    let round = "T0|acq(m)|1\nT0|w(x)|2\nT0|rel(m)|3\nT1|acq(m)|4\nT1|w(x)|5\nT1|rel(m)|6\n";
+    let steps = deadheat_trace::text::parse(&round.repeat(2000))
+        .unwrap()
+        .steps;
+    let needed_by = vec![deadheat_predict::NOBODY; steps.len()];
+    let source = Source {
+        steps: &steps,
+        needed_by: &needed_by,
+        is_judged: &|_| true,
+    };
+    let is_cut_short = |growth: Duration, size: Size| {
+        let options = Options {
+            size,
+            budget: Duration::MAX,
+            growth,
+            jobs: 1,
+        };
+        predict(&source, &options, &Nobody(AtomicBool::new(false))).is_cut_short
+    };
+    assert!(is_cut_short(Duration::ZERO, Size::Auto));
+    assert!(!is_cut_short(Duration::MAX, Size::Auto));
+    assert!(!is_cut_short(Duration::ZERO, Size::Events(100)));
 }
 
 fn races(prediction: &Prediction) -> BTreeSet<[u32; 2]> {

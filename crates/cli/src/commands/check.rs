@@ -159,11 +159,11 @@ impl Args {
             analysis
                 .findings
                 .retain(|finding| !suppressions.match_finding(finding));
-            let orders = coverage.add(trace)?;
-            if orders > 0 {
-                last_new = number as u32 + 1;
-            }
             if self.runs > 1 {
+                let orders = coverage.add(trace)?;
+                if orders > 0 {
+                    last_new = number as u32 + 1;
+                }
                 tell_run(number, self.runs, orders, known, &analysis.findings);
             }
             match &mut all {
@@ -249,7 +249,8 @@ impl Args {
             How::Predict(Model::Maximal),
             How::Interleave,
         ];
-        let options = self.search.options();
+        let bytes = trace.metadata().map_or(0, |data| data.len());
+        let options = self.search.options_for(bytes);
         let mut analysis = analysis::of(
             trace,
             &methods,

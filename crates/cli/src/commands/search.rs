@@ -11,6 +11,11 @@ use crate::analysis::Analysis;
 use crate::exit::Exit;
 use crate::terminal::{count, counted, duration, say};
 
+/// How long larger windows are tried for if the user does not say.
+const MOST_GROWTH: Duration = Duration::from_secs(10);
+const LEAST_GROWTH: Duration = Duration::from_secs(2);
+const BYTES_A_SECOND: u64 = 64 << 20;
+
 /// How far prediction goes.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Prediction")]
@@ -23,9 +28,10 @@ pub struct Search {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
     budget: Duration,
 
-    /// How long larger windows are tried for, after all was looked at in small ones (with --window auto).
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
-    growth: Duration,
+    /// How long larger windows are tried for, after all was looked at in small ones (with --window auto). [default: 10s; of
+    /// `check` a second for each 64 MB of the recording, but 2s at least and 10s at most]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    growth: Option<Duration>,
 
     /// How many windows are looked at at the same time. [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -33,13 +39,23 @@ pub struct Search {
 }
 
 impl Search {
-    /// The same for the predictor.
+    /// The same for the predictor, for a trace that is the user's only concern.
     pub fn options(&self) -> Options {
+        self.growing_for(MOST_GROWTH)
+    }
+
+    /// The same where it is one step of several: larger windows are tried no longer than other steps take for so many bytes.
+    pub fn options_for(&self, bytes: u64) -> Options {
+        let share = Duration::from_secs(bytes / BYTES_A_SECOND);
+        self.growing_for(share.clamp(LEAST_GROWTH, MOST_GROWTH))
+    }
+
+    fn growing_for(&self, growth: Duration) -> Options {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
             size: self.window,
             budget: self.budget,
-            growth: self.growth,
+            growth: self.growth.unwrap_or(growth),
             jobs: self.jobs.map_or_else(processors, usize::from),
         }
     }
@@ -104,6 +120,11 @@ pub fn tell(analysis: &Analysis) {
             say(format_args!(
                 "note: {name} could not settle {} within the budget: --budget gives more time",
                 counted(figures.unknown, "question")
+            ));
+        }
+        if prediction.is_cut_short && !prediction.is_stopped {
+            say(format_args!(
+                "note: {name} has not looked at all larger windows: --growth gives more time"
             ));
         }
         if figures.left_out > 0 {

@@ -27,13 +27,12 @@ pub fn why(verdict: Option<&Verdict>, plan: &Plan, tables: &Tables, ended: &str)
         Some(Verdict::Reached(_)) => "the schedule was followed to its end".to_owned(),
         Some(Verdict::Diverged { thread, done, came }) => format!(
             "{thread} came to {} where the schedule has {} {}",
-            deed(came.op, came.place),
+            deed(came.op, if plan.is_steady() { came.place } else { 0 }),
             expected(*thread, *done),
             step(done)
         ),
         Some(Verdict::Blocked { thread, done, .. }) => format!(
-            "{thread} has to wait where the schedule lets it go on with {} {}",
-            expected(*thread, *done),
+            "{thread} has to wait where the schedule lets it go on {}",
             step(done)
         ),
         Some(Verdict::Ended { thread, done }) => format!(

@@ -101,6 +101,16 @@ impl Plan {
         self
     }
 
+    /// Whether places of the run are those of the recording.
+    pub fn is_steady(&self) -> bool {
+        self.header.steady != 0
+    }
+
+    /// How many events it has.
+    pub fn length(&self) -> usize {
+        self.header.events as usize
+    }
+
     /// How often another thread goes on.
     pub fn switches(&self) -> usize {
         self.segments.len().saturating_sub(1)

@@ -108,8 +108,10 @@ pub fn generate(
         until: None,
     };
     for size in sizes {
-        round.look(size, &mut found);
+        let is_whole = round.look(size, &mut found);
         if round.is_over() {
+            let is_last = round.number + 1 == round.rounds && is_whole;
+            found.prediction.is_cut_short = round.until.is_some() && !is_last;
             break;
         }
         if round.number == 0 {
@@ -139,8 +141,8 @@ impl Round<'_> {
             || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Asks about all windows of this size.
-    fn look(&self, size: usize, found: &mut Found) {
+    /// Asks about all windows of this size; false if the time was over before.
+    fn look(&self, size: usize, found: &mut Found) -> bool {
         let happenings = &self.simplified.happenings;
         let all = happenings.len();
         let mut standing = Standing::default();
@@ -186,6 +188,7 @@ impl Round<'_> {
                 None => start + (size / 2).max(1),
             };
         }
+        start >= all
     }
 }
 

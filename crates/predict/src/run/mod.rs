@@ -128,6 +128,8 @@ pub struct Prediction {
     pub statistics: Statistics,
     /// It was stopped before its end.
     pub is_stopped: bool,
+    /// The time for larger windows was over before all of them were looked at.
+    pub is_cut_short: bool,
 }
 
 /// Who wants to know how it goes, and may stop it.
@@ -197,6 +199,8 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
             work();
         });
         if shared.is_stopped() {
+            let is_last = round + 1 == rounds.len() && lock(&pieces).is_over();
+            lock(&shared.found).is_cut_short = shared.is_growing && !is_last;
             break;
         }
         if round == 0 {

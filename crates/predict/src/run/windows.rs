@@ -66,6 +66,11 @@ impl<'a> Pieces<'a> {
         }
     }
 
+    /// Whether there are no more.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// The next window.
     pub fn next(&mut self, source: &Source) -> Option<Piece> {
         if self.is_over {

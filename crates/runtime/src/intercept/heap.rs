@@ -10,7 +10,6 @@ use deadheat_wire::Op;
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Sync};
-use crate::record::{Mode, mode};
 use crate::{serial, threads};
 
 unsafe extern "C" {
@@ -44,12 +43,12 @@ fn allocated(block: *mut c_void, size: usize, pc: usize) -> *mut c_void {
     block
 }
 
-/// A block is about to be given back: an access to all of it.
+/// A block is about to be given back: an access to all of it, where an enforced schedule may stop the thread.
 fn before_free(block: *mut c_void, pc: usize) {
-    if mode() == Mode::Serial && threads::visible() {
+    if serial::is_enforced() {
         // SAFETY: a block of the program.
         let size = unsafe { real::malloc_usable_size(block as usize) };
-        serial::gate(Op::Free, block as usize, size, pc);
+        serial::point_before(Op::Free, block as usize, size, pc);
     }
 }
 

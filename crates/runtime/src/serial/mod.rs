@@ -186,9 +186,14 @@ pub fn point_before(op: Op, object: usize, size: usize, pc: usize) {
 
 /// A place where an enforced schedule may stop a thread, and nobody else does.
 pub fn gate(op: Op, object: usize, size: usize, pc: usize) {
-    if !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced()) {
+    if is_enforced() {
         point_before(op, object, size, pc);
     }
+}
+
+/// Whether the running thread is held to a schedule.
+pub fn is_enforced() -> bool {
+    !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced())
 }
 
 fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {

@@ -324,10 +324,16 @@ impl Replay {
     }
 
     /// The same before the thread's part is through: its goal may be a later piece of the range that it has announced.
+    #[inline]
     pub fn arrives_early(&mut self, index: usize) -> bool {
+        /// What is longer is written down in pieces.
+        const ONE_PIECE: usize = 8;
         let Some(deed) = self.seen(index).next else {
             return false;
         };
+        if !deed.is_range && deed.size <= ONE_PIECE {
+            return false;
+        }
         let is_longer = |event: &Planned| usize::from(event.size) < deed.size;
         let expected = self.expected(index);
         deed.op <= Op::Write as u8
