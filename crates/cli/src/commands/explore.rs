@@ -245,13 +245,13 @@ impl Args {
             if number == 0 || !all.iter().any(is_left) {
                 continue;
             }
-            self.from_another(schedule, again, &mut all, archive, config)?;
+            self.search_another(schedule, again, &mut all, archive, config)?;
         }
         Ok(all)
     }
 
     /// Tries again from another run.
-    fn from_another(
+    fn search_another(
         &self,
         schedule: &Schedule,
         again: &Again,

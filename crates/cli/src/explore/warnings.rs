@@ -137,7 +137,7 @@ impl<'a> Recording<'a> {
                 open = Some("the time is up".to_owned());
                 break;
             }
-            match self.from(*pair, &mut settled, archive, limits, left)? {
+            match self.search_from(*pair, &mut settled, archive, limits, left)? {
                 Verdict::Confirmed => {
                     settled.verdict = Verdict::Confirmed;
                     settled.took = started.elapsed();
@@ -157,7 +157,13 @@ impl<'a> Recording<'a> {
         {
             let left = limits.time().saturating_sub(started.elapsed());
             let size = finding.size.clamp(1, 16) as u32;
-            self.from_beginning((finding.address, size), &mut settled, archive, limits, left)?;
+            self.search_from_beginning(
+                (finding.address, size),
+                &mut settled,
+                archive,
+                limits,
+                left,
+            )?;
         }
         settled.took = started.elapsed();
         Ok(settled)
@@ -165,7 +171,7 @@ impl<'a> Recording<'a> {
 
     /// Nothing was found from where the recorded run was: the search begins where the program has two threads. What it does not find there, if it
     /// sees everything, does not exist; if it does not, what was known before stands.
-    fn from_beginning(
+    fn search_from_beginning(
         &self,
         (object, size): (u64, u32),
         settled: &mut Settled,
@@ -193,7 +199,7 @@ impl<'a> Recording<'a> {
     }
 
     /// Searches from just before the first of two accesses.
-    fn from(
+    fn search_from(
         &self,
         (first, second): (usize, usize),
         settled: &mut Settled,
