@@ -5,7 +5,7 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "",
     "check",
     "cc",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 18] = [
     "record",
     "watch",
     "predict",
+    "explore",
     "replay",
     "ls",
     "rm",

@@ -39,13 +39,15 @@ Examples:
   deadheat explore 7                        what prediction left unsettled of recording 7
   deadheat explore --no-predict latest      all that is suspicious in the latest one
 
-Of a program all orders that can be told apart are executed, one after the other, and races, deadlocks,
-crashes, failures and hangs are found; each with a schedule that is enforced and can be replayed.
-Of a recording each warning is looked into that nobody has proven: from the state just before the first access
-the program itself is searched for an execution in which the second one follows. A warning is then
-confirmed, refuted within the bounds that are said, or left open.
-Executions are copies of the program that stands where the search begins. They print nowhere, and change no file, socket
-or process of yours.
+Of a program all orders that can be told apart are executed, one after the other, and races,
+deadlocks, crashes, failures and hangs are found; each with a schedule that is enforced and can be
+replayed (but for hangs, which are only listed).
+Of a recording each warning is looked into that nobody has proven: from the state just before the
+first access the program itself is searched for an execution in which the second one follows. A
+warning is then confirmed, refuted within the bounds that are said, or left open.
+Executions are copies of the program that stands where the search begins. They print nowhere, and
+change no file, socket or process of yours.
+Options stand before the program or the recording.
 The exit code is 66 when something was found; 5 when nothing was found but something was left out.";
 
 /// Searches a program's schedules, or settles what is only suspicious in a recording.
