@@ -19,7 +19,6 @@ enum {
     LOBBY = 0,
     CALLS = 10,
     MOST_CARS = 16,
-    NOBODY = -1,
 };
 
 // Somebody wants to go from one floor to another.
@@ -41,12 +40,13 @@ typedef struct {
 // The panel, under panel_lock.
 int next_call;
 int served;
-int place_of[MOST_CARS];
+int place_of[MOST_CARS + 1];
 pthread_mutex_t panel_lock = PTHREAD_MUTEX_INITIALIZER;
 
-Floor floors[FLOORS];
+#define EMPTY {PTHREAD_MUTEX_INITIALIZER, 0, 0}
+Floor floors[FLOORS] = {EMPTY, EMPTY, EMPTY, EMPTY};
 
-// Which car stands at a floor's door.
+// Which car stands at a floor's door, or did last. Cars are counted from 1.
 int door[FLOORS];
 pthread_mutex_t door_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -110,9 +110,16 @@ static int where(int car) {
     return floor;
 }
 
+static void begin(int car) {
+    pthread_mutex_lock(&panel_lock);
+    place_of[car] = car % FLOORS;
+    pthread_mutex_unlock(&panel_lock);
+}
+
 static void *car(void *arg) {
     int self = (int)(intptr_t)arg;
     Call call;
+    begin(self);
     while (take_call(&call)) {
         travel(self, where(self), call.from);
         travel(self, call.from, call.to);
@@ -123,34 +130,33 @@ static void *car(void *arg) {
     return NULL;
 }
 
-// Every car has gone from every floor, and somebody was there.
-static void verify(int cars) {
+// How many people were served. Every car has gone from every floor, and cars have stopped twice for each call.
+static int people(void) {
     int visits = 0;
     for (int floor = 0; floor < FLOORS; floor++) {
-        if (floors[floor].visitors != 0 || door[floor] < NOBODY || door[floor] >= cars)
+        pthread_mutex_lock(&floors[floor].lock);
+        if (floors[floor].visitors != 0)
             abort();
         visits += floors[floor].visits;
+        pthread_mutex_unlock(&floors[floor].lock);
     }
     if (visits < 2 * CALLS)
         abort();
+    pthread_mutex_lock(&panel_lock);
+    int all = served;
+    pthread_mutex_unlock(&panel_lock);
+    return all;
 }
 
 int main(int argc, char **argv) {
     int cars = argc > 1 ? atoi(argv[1]) : 2;
     if (cars < 1 || cars > MOST_CARS)
         return 2;
-    for (int floor = 0; floor < FLOORS; floor++) {
-        pthread_mutex_init(&floors[floor].lock, NULL);
-        door[floor] = NOBODY; // NORACE: door
-    }
-    for (int i = 0; i < cars; i++)
-        place_of[i] = i % FLOORS;
     pthread_t threads[MOST_CARS];
     for (int i = 0; i < cars; i++)
-        pthread_create(&threads[i], NULL, car, (void *)(intptr_t)i);
+        pthread_create(&threads[i], NULL, car, (void *)(intptr_t)(i + 1));
     for (int i = 0; i < cars; i++)
         pthread_join(threads[i], NULL);
-    verify(cars);
-    printf("%d people served\n", served);
+    printf("%d people served\n", people());
     return 0;
 }

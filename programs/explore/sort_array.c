@@ -1,4 +1,4 @@
-// After "prefix", table 1, SortArray: an array is sorted in parallel. Each thread sorts its own piece by exchanging neighbours, says under a lock that
+// After "prefix", table 1, SortArray: an array is sorted in parallel. Each thread fills its own piece, sorts it, says under a lock that
 // it is done, and looks whether its piece and the next one happen to be in order already, so that merging can leave
 // them alone. Pieces are merged when all threads have ended.
 //
@@ -28,6 +28,11 @@ int in_order; // pairs of pieces that need no merging
 int exchanges;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void fill(int piece) {
+    for (int at = piece * PIECE; at < piece * PIECE + PIECE; at++)
+        array[at] = (at + 3) * 29 % 64; // NORACE: array
+}
+
 static void exchange(int *left, int *right) {
     int kept = *left;
     *left = *right;
@@ -51,7 +56,7 @@ static int last_pass(int from, int end) {
     int first = array[from], at = from + 1;
     if (first <= array[at])
         return 0;
-    array[from] = array[at]; // RACE: array with line 89
+    array[from] = array[at]; // RACE: array with line 94
     for (; at + 1 < end && first > array[at + 1]; at++)
         array[at] = array[at + 1];
     array[at] = first;
@@ -86,7 +91,7 @@ static void look_ahead(int piece) {
     if (!is_done)
         return;
     int last = array[piece * PIECE + PIECE - 1]; // NORACE: array
-    int first = array[piece * PIECE + PIECE]; // RACE: array with line 54
+    int first = array[piece * PIECE + PIECE]; // RACE: array with line 59
     pthread_mutex_lock(&lock);
     in_order += last <= first;
     pthread_mutex_unlock(&lock);
@@ -94,24 +99,31 @@ static void look_ahead(int piece) {
 
 static void *sorter(void *arg) {
     int piece = (int)(intptr_t)arg;
+    fill(piece);
     sort(piece);
     look_ahead(piece);
     return NULL;
 }
 
-// Pieces are sorted, and are put together from left to right.
-static void merge_all(void) {
-    for (int end = 2 * PIECE; end <= threads * PIECE; end += PIECE) {
-        for (int at = end - PIECE; at < end; at++) {
-            for (int to = at; to > 0 && array[to - 1] > array[to]; to--)
-                exchange(&array[to - 1], &array[to]);
+// Takes the smallest of all pieces' next elements, again and again. All threads have ended.
+static void merge(int *sorted) {
+    int taken[MOST_THREADS] = {0};
+    for (int at = 0; at < threads * PIECE; at++) {
+        int smallest = -1;
+        for (int piece = 0; piece < threads; piece++) {
+            if (taken[piece] == PIECE)
+                continue;
+            int element = array[piece * PIECE + taken[piece]]; // NORACE: array
+            if (smallest < 0 || element < array[smallest * PIECE + taken[smallest]])
+                smallest = piece;
         }
+        sorted[at] = array[smallest * PIECE + taken[smallest]++];
     }
 }
 
-static int is_sorted(void) {
+static int is_sorted(const int *sorted) {
     for (int at = 1; at < threads * PIECE; at++) {
-        if (array[at - 1] > array[at])
+        if (sorted[at - 1] > sorted[at])
             return 0;
     }
     return 1;
@@ -122,14 +134,13 @@ int main(int argc, char **argv) {
         threads = atoi(argv[1]);
     if (threads < 1 || threads > MOST_THREADS)
         return 2;
-    for (int at = 0; at < threads * PIECE; at++)
-        array[at] = (at + 3) * 29 % 64; // NORACE: array
     pthread_t sorters[MOST_THREADS];
     for (int piece = 0; piece < threads; piece++)
         pthread_create(&sorters[piece], NULL, sorter, (void *)(intptr_t)piece);
     for (int piece = 0; piece < threads; piece++)
         pthread_join(sorters[piece], NULL);
-    merge_all();
-    printf("%s\n", is_sorted() ? "sorted" : "not sorted");
+    int sorted[MOST];
+    merge(sorted);
+    printf("%s\n", is_sorted(sorted) ? "sorted" : "not sorted");
     return 0;
 }

@@ -122,16 +122,19 @@ static void *solver(void *arg) {
     return NULL;
 }
 
-// A tour goes through every city once, and is as long as it is said to be.
-static void verify(void) {
+// The length of the tour that was found. It goes through every city once, and is as long as it is said to be.
+static int shortest(void) {
     unsigned visited = 0;
     int length = 0;
+    pthread_mutex_lock(&min_lock);
     for (int i = 0; i < CITIES; i++) {
         visited |= 1u << best[i];
         length += distance[best[i]][best[(i + 1) % CITIES]];
     }
-    if (visited != (1u << CITIES) - 1 || length != min_tour)
+    if (visited != (1u << CITIES) - 1 || length != min_tour) // NORACE: min_tour
         abort();
+    pthread_mutex_unlock(&min_lock);
+    return length;
 }
 
 int main(int argc, char **argv) {
@@ -145,7 +148,6 @@ int main(int argc, char **argv) {
         pthread_create(&solvers[i], NULL, solver, NULL);
     for (int i = 0; i < threads; i++)
         pthread_join(solvers[i], NULL);
-    verify();
-    printf("shortest tour: %d\n", min_tour); // NORACE: min_tour
+    printf("shortest tour: %d\n", shortest());
     return 0;
 }
