@@ -16,6 +16,7 @@ enum {
     PAGES = 8,
     PARTS = 2, // in which a page comes
     LINKS = 2,
+    ROOTS = 4, // pages to begin with
     ENOUGH = 3,
     TASKS = PAGES,
     MOST_WORKERS = 16,
@@ -123,7 +124,7 @@ static void *worker(void *arg) {
     Job job;
     while (take(&job)) {
         int score = read_part(job.page, job.part);
-        job.task->result += score; // RACE: tasks with line 150
+        job.task->result += score; // RACE: tasks with line 151
         complete(&job);
     }
     return NULL;
@@ -147,7 +148,7 @@ static void cancel(Task *task) {
     }
     pthread_mutex_unlock(&pool_lock);
     if (before == RUNNING)
-        task->result = NONE; // RACE: tasks with line 126
+        task->result = NONE; // RACE: tasks with line 127
 }
 
 static void cancel_rest(void) {
@@ -181,7 +182,8 @@ int main(int argc, char **argv) {
     if (workers < 1 || workers > MOST_WORKERS)
         return 2;
     pthread_mutex_lock(&pool_lock);
-    submit(0);
+    for (int i = 0; i < ROOTS; i++)
+        submit(i);
     pthread_mutex_unlock(&pool_lock);
     pthread_t threads[MOST_WORKERS];
     for (int i = 0; i < workers; i++)
