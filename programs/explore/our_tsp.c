@@ -36,6 +36,7 @@ const int distance[CITIES][CITIES] = {
     {7, 9, 10, 6, 0},
 };
 
+Tour tours_of[MOST_THREADS + 1][CITIES]; // what each thread works at, main first: a tour, and longer ones behind it
 Tour pool[POOL];
 int pool_size;
 pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,12 +65,15 @@ static int take(Tour *tour) {
     return is_left;
 }
 
-// Goes to one city more.
-static Tour extended(const Tour *tour, int city) {
-    Tour longer = *tour;
-    longer.length += distance[tour->path[tour->cities - 1]][city];
-    longer.path[longer.cities++] = city;
-    longer.visited |= 1u << city;
+// Goes to one city more. The longer tour is the next of its thread's.
+static Tour *extend(Tour *tour, int city) {
+    Tour *longer = tour + 1;
+    for (int i = 0; i < tour->cities; i++)
+        longer->path[i] = tour->path[i];
+    longer->path[tour->cities] = city;
+    longer->cities = tour->cities + 1;
+    longer->length = tour->length + distance[tour->path[tour->cities - 1]][city];
+    longer->visited = tour->visited | 1u << city;
     return longer;
 }
 
@@ -83,11 +87,11 @@ static int is_hopeless(const Tour *tour) {
 
 static void count_call(int is_first) {
     if (is_first) {
-        calls = 1; // RACE: calls with line 90
+        calls = 1; // RACE: calls with line 94
         return;
     }
     pthread_mutex_lock(&count_lock);
-    calls++; // RACE: calls with line 86
+    calls++; // RACE: calls with line 90
     pthread_mutex_unlock(&count_lock);
 }
 
@@ -106,7 +110,7 @@ static void finish(const Tour *tour) {
 }
 
 // Tries all ways to go on, depth first.
-static void solve(const Tour *tour) {
+static void solve(Tour *tour) {
     if (is_hopeless(tour))
         return;
     if (tour->cities == CITIES) {
@@ -114,31 +118,26 @@ static void solve(const Tour *tour) {
         return;
     }
     for (int city = 0; city < CITIES; city++) {
-        if (!(tour->visited & 1u << city)) {
-            Tour longer = extended(tour, city);
-            solve(&longer);
-        }
+        if (!(tour->visited & 1u << city))
+            solve(extend(tour, city));
     }
 }
 
 // Puts all tours that are one city longer into the pool.
-static void split(const Tour *tour) {
+static void split(Tour *tour) {
     for (int city = CITIES - 1; city >= 0; city--) {
-        if (!(tour->visited & 1u << city)) {
-            Tour longer = extended(tour, city);
-            put(&longer);
-        }
+        if (!(tour->visited & 1u << city))
+            put(extend(tour, city));
     }
 }
 
 static void *solver(void *arg) {
-    (void)arg;
-    Tour tour;
-    while (take(&tour)) {
-        if (tour.cities < ALONE)
-            split(&tour);
+    Tour *tour = arg;
+    while (take(tour)) {
+        if (tour->cities < ALONE)
+            split(tour);
         else
-            solve(&tour);
+            solve(tour);
     }
     return NULL;
 }
@@ -162,11 +161,12 @@ int main(int argc, char **argv) {
     int threads = argc > 1 ? atoi(argv[1]) : 2;
     if (threads < 1 || threads > MOST_THREADS)
         return 2;
-    Tour home = {.cities = 1, .visited = 1, .path = {0}};
-    split(&home);
+    tours_of[0][0].cities = 1; // at home
+    tours_of[0][0].visited = 1;
+    split(tours_of[0]);
     pthread_t solvers[MOST_THREADS];
     for (int i = 0; i < threads; i++)
-        pthread_create(&solvers[i], NULL, solver, NULL);
+        pthread_create(&solvers[i], NULL, solver, tours_of[i + 1]);
     for (int i = 0; i < threads; i++)
         pthread_join(solvers[i], NULL);
     printf("shortest tour: %d\n", shortest());

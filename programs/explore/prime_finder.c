@@ -29,6 +29,8 @@ typedef struct {
     int many;
 } Found;
 
+Found found_by[MOST_THREADS];
+
 int next = FIRST;
 pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -77,8 +79,8 @@ static void report(const Found *found) {
     int own = found->primes[found->many - 1];
     pthread_mutex_lock(&result_lock);
     add(found);
-    if (own > greatest) // RACE: greatest with line 91
-        greatest = own; // RACE: greatest with line 91
+    if (own > greatest) // RACE: greatest with line 93
+        greatest = own; // RACE: greatest with line 93
     pthread_mutex_unlock(&result_lock);
 }
 
@@ -88,18 +90,17 @@ static void report_last(const Found *found) {
     pthread_mutex_lock(&result_lock);
     add(found);
     pthread_mutex_unlock(&result_lock);
-    greatest = own; // RACE: greatest with line 80, greatest with line 81
+    greatest = own; // RACE: greatest with line 82, greatest with line 83
 }
 
 static void *finder(void *arg) {
-    (void)arg;
-    Found found;
+    Found *found = arg;
     for (int from = take_block(); from < END; from = take_block()) {
-        look(from, &found);
+        look(from, found);
         if (from + BLOCK == END)
-            report_last(&found);
-        else if (found.many > 0)
-            report(&found);
+            report_last(found);
+        else if (found->many > 0)
+            report(found);
     }
     return NULL;
 }
@@ -126,7 +127,7 @@ int main(int argc, char **argv) {
         return 2;
     pthread_t finders[MOST_THREADS];
     for (int i = 0; i < threads; i++)
-        pthread_create(&finders[i], NULL, finder, NULL);
+        pthread_create(&finders[i], NULL, finder, &found_by[i]);
     for (int i = 0; i < threads; i++)
         pthread_join(finders[i], NULL);
     printf("%d primes\n", count());
