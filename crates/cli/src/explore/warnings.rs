@@ -366,9 +366,17 @@ pub fn settle(
         return Ok(Vec::new());
     }
     let recording = Recording::of(trace, again)?;
-    open()
-        .map(|warning| recording.settle(warning, archive, limits))
-        .collect()
+    let mut all: Vec<Settled> = Vec::new();
+    for warning in open() {
+        // What another warning has led to need not be looked for again.
+        let is_same = |one: &Settled| {
+            matches!(one.verdict, Verdict::Confirmed) && one.finding.id == warning.id
+        };
+        if !all.iter().any(is_same) {
+            all.push(recording.settle(warning, archive, limits)?);
+        }
+    }
+    Ok(all)
 }
 
 /// Puts what was settled in the place of the warnings; how many findings there are that are more than suspicious.
