@@ -10,6 +10,7 @@
 mod ablation;
 mod coarse;
 mod detectors;
+mod explore;
 mod facts;
 mod kernel;
 mod measure;
@@ -35,8 +36,8 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay DEADHEAT KERNELS-FOLDER \
-                 WORK-FOLDER [RUNS]";
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore DEADHEAT \
+                 KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
     let kernels = PathBuf::from(args.next().ok_or(usage)?);
@@ -59,6 +60,7 @@ fn run() -> Result<(), String> {
         Some("ablation") => ablation::measure(&place, runs)?,
         Some("scenarios") => scenarios::measure(&place, runs)?,
         Some("replay") => replay::measure(&place, runs)?,
+        Some("explore") => explore::measure(&place)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");

@@ -17,6 +17,12 @@ pub struct Unseen {
     known: FxHashMap<Pc, bool>,
     /// Places without hooks that give memory back, and whether they do it for their caller.
     handing_on: FxHashMap<Pc, bool>,
+    /// The same by address: `None` has hooks.
+    places: FxHashMap<u64, Option<bool>>,
+}
+
+fn is_delete(name: &str) -> bool {
+    DELETE.iter().any(|delete| name.starts_with(delete))
 }
 
 impl Unseen {
@@ -26,6 +32,7 @@ impl Unseen {
             binaries: Binaries::of(tables),
             known: FxHashMap::default(),
             handing_on: FxHashMap::default(),
+            places: FxHashMap::default(),
         }
     }
 
@@ -45,6 +52,23 @@ impl Unseen {
         unseen && !(event.op() == Op::Free && self.is_handed_on(event.pc()))
     }
 
+    /// The same for an operation at an address of the running program.
+    pub fn is_place_unseen(&mut self, op: Op, address: u64) -> bool {
+        if !matches!(op, Op::Read | Op::Write | Op::Free) {
+            return false;
+        }
+        let binaries = &self.binaries;
+        let place = *self.places.entry(address).or_insert_with(|| {
+            let found = binaries.find_address(address);
+            let (binary, address) = found?;
+            let address = address.saturating_sub(1);
+            let name = binary.symbol(address);
+            let hands_on = name.is_some_and(|name| is_delete(&name));
+            (!binary.has_hooks(address)).then_some(hands_on)
+        });
+        place.is_some_and(|hands_on| !(op == Op::Free && hands_on))
+    }
+
     #[cold]
     fn look_up(&mut self, pc: Pc) -> bool {
         // Without the program's file nothing is known, and all is judged.
@@ -61,7 +85,7 @@ impl Unseen {
         *self.handing_on.entry(pc).or_insert_with(|| {
             let found = binaries.find(pc);
             let name = found.and_then(|(binary, address)| binary.symbol(address.saturating_sub(1)));
-            name.is_some_and(|name| DELETE.iter().any(|delete| name.starts_with(delete)))
+            name.is_some_and(|name| is_delete(&name))
         })
     }
 }

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use deadheat_detect::Method;
-use deadheat_report::{Finding, Names, Rung, json, text};
+use deadheat_report::{Finding, Rung, json, text};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::explore::copies;
 use crate::explore::evidence::Archive;
 use crate::explore::limits::Limits;
 use crate::explore::told;
@@ -49,6 +51,9 @@ Executions are copies of the program that stands where the search begins. They p
 change no file, socket or process of yours.
 Options stand before the program or the recording.
 The exit code is 66 when something was found; 5 when nothing was found but something was left out.";
+
+/// How long a run that is recorded first may take.
+const FIRST_RUN: Duration = Duration::from_secs(30);
 
 /// Searches a program's schedules, or settles what is only suspicious in a recording.
 #[derive(Debug, clap::Args)]
@@ -141,6 +146,7 @@ impl Args {
         let (program, command) = made.inspect_err(|_| {
             let _ = recording.remove();
         })?;
+        let (board, variables) = copies::first(&self.limits)?;
         let plan = Plan {
             program,
             command,
@@ -150,18 +156,19 @@ impl Args {
             place: Place::Store(recording),
             again: None,
             aside: self.is_json() && self.output.is_none(),
-            variables: Vec::new(),
+            variables,
             output: None,
-            limit: None,
+            limit: Some(FIRST_RUN),
         };
         let recorded = plan.run()?;
+        drop(board);
         recorded.tell(false);
         let trace = &recorded.traces[0];
         let again = again::of(trace)?;
-        let names = Names::of(input::open(trace)?.tables());
+        let tables = input::open(trace)?.tables().clone();
         let archive = self.archive(store, self.command.clone());
         let usual = (!recorded.deadlocked).then_some(recorded.ended);
-        let mut explored = whole::explore(&again, &names, usual, &archive, &self.limits)?;
+        let mut explored = whole::explore(&again, &tables, usual, &archive, &self.limits)?;
         explored
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
@@ -272,7 +279,7 @@ impl Args {
             aside: false,
             variables: Vec::new(),
             output: crate::launch::nowhere(),
-            limit: None,
+            limit: Some(FIRST_RUN),
         };
         let recorded = plan.run()?;
         let trace = &recorded.traces[0];

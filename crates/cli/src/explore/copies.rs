@@ -10,22 +10,48 @@ use deadheat_explore::Plan;
 use deadheat_explore::search::{
     Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn,
 };
-use deadheat_trace::Op;
+use deadheat_trace::{Op, Tables};
 use deadheat_wire::explore::{self as wire, EXPLORE, ending, noted, standing, state};
 use deadheat_wire::plan::{PLAN, VERDICT};
 
 use super::board::{Shared, is_idle};
+use super::limits::Limits;
 use crate::again::Again;
 use crate::error::{Error, Result};
 use crate::launch::{self, Started};
 use crate::recorder::{self, Place, Recorded};
 use crate::store::Recording;
 use crate::store::info::Ended;
+use crate::unseen::Unseen;
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the program may take to where the search begins.
 const WAY: Duration = Duration::from_secs(60);
+
+/// A folder in memory, if there is such a place: runs print into files there.
+fn folder() -> Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("deadheat-explore-");
+    let folder = builder
+        .tempdir_in("/dev/shm")
+        .or_else(|_| builder.tempdir());
+    folder.map_err(refused)
+}
+
+/// The runtime's variables of a first run, which is recorded as the search's runs go by themselves: one that does not end is cut short. The
+/// folder is needed as long as it runs.
+pub fn first(limits: &Limits) -> Result<(tempfile::TempDir, Vec<(OsString, OsString)>)> {
+    let folder = folder()?;
+    let board = Shared::create(&folder.path().join("board")).map_err(refused)?;
+    board.set(wire::Board {
+        recorded: 1,
+        longest: limits.steps(),
+        ..board.board()
+    });
+    let variables = vec![(EXPLORE.into(), board.path.clone().into())];
+    Ok((folder, variables))
+}
 
 /// A program whose schedules are searched.
 pub struct Copies<'a> {
@@ -46,18 +72,19 @@ pub struct Copies<'a> {
     pub is_copied: bool,
     /// What the last run printed.
     pub printed: [Vec<u8>; 2],
+    /// Which code has no hooks.
+    unseen: Unseen,
 }
 
 impl<'a> Copies<'a> {
-    /// Makes everything ready. `snapshots`: copies are wanted.
-    pub fn new(again: &'a Again, plan: Option<Plan>, snapshots: bool) -> Result<Self> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("deadheat-explore-");
-        // In memory, if there is such a place: runs print into files there.
-        let folder = builder
-            .tempdir_in("/dev/shm")
-            .or_else(|_| builder.tempdir());
-        let folder = folder.map_err(refused)?;
+    /// Makes everything ready. `tables` are those of a recorded run, `snapshots`: copies are wanted.
+    pub fn new(
+        again: &'a Again,
+        tables: &Tables,
+        plan: Option<Plan>,
+        snapshots: bool,
+    ) -> Result<Self> {
+        let folder = folder()?;
         let board = Shared::create(&folder.path().join("board")).map_err(refused)?;
         board.set(wire::Board {
             snapshots: u32::from(snapshots),
@@ -74,6 +101,7 @@ impl<'a> Copies<'a> {
             effects: 0,
             is_copied: false,
             printed: [Vec::new(), Vec::new()],
+            unseen: Unseen::of(tables),
         };
         if snapshots {
             copies.serve()?;
@@ -294,9 +322,13 @@ impl<'a> Copies<'a> {
         self.printed = self.board.printed();
         let mut transitions: Vec<Transition> = Vec::new();
         for note in self.board.noted() {
-            let Some(deed) = deed(&note) else {
+            let Some(mut deed) = deed(&note) else {
                 continue;
             };
+            // Nobody sees how code without hooks orders what it does, so it is nothing to others.
+            if self.unseen.is_place_unseen(deed.op, deed.pc) {
+                deed.op = Op::Fence;
+            }
             match transitions.last_mut() {
                 Some(last) if note.flags & noted::FIRST == 0 => last.deeds.push(deed),
                 _ => transitions.push(Transition {

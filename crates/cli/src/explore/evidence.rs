@@ -18,6 +18,7 @@ use crate::prediction::Model;
 use crate::recorder::Recorded;
 use crate::store::Store;
 use crate::store::info::Ended;
+use crate::unseen::Unseen;
 use crate::witness::{self, Digest, Next, Trace, Witness};
 
 /// What the method is called in findings.
@@ -49,15 +50,34 @@ impl Archive<'_> {
 /// One side of a race that a search has found: its thread, and what it does.
 pub type Side = (u32, Deed);
 
+/// What became of a race that a search has found.
+pub enum Evidence {
+    /// It was recorded and enforced.
+    Found(Finding),
+    /// It is one of code without hooks, whose synchronisation nobody sees: no race, as far as is known.
+    Unseen,
+    /// It did not show again.
+    Gone,
+}
+
+impl Evidence {
+    /// The finding, if it is confirmed.
+    pub fn confirmed(self) -> Option<Finding> {
+        match self {
+            Evidence::Found(finding) if finding.rung == Rung::Confirmed => Some(finding),
+            _ => None,
+        }
+    }
+}
+
 /// The race at the end of these turns: they are recorded with both accesses behind them, one after the other, and the race is enforced.
-/// `None` if the recording does not show it.
 pub fn race(
     copies: &mut Copies,
     archive: &Archive,
     turns: &[Turn],
     sides: [Side; 2],
     manner: &Manner,
-) -> Result<Option<Finding>> {
+) -> Result<Evidence> {
     let mut all = turns.to_vec();
     all.extend(sides.iter().map(|(thread, _)| Turn {
         thread: *thread,
@@ -71,15 +91,22 @@ pub fn race(
     let trace = &recorded.traces[0];
     let seen = Seen::read(trace)?;
     let Some(pair) = positions(&execution, all.len(), &seen, sides) else {
-        return Ok(None);
+        return Ok(Evidence::Gone);
     };
+    let mut unseen = Unseen::of(&seen.tables);
+    if pair
+        .iter()
+        .any(|index| unseen.is_unseen(&seen.events[*index]))
+    {
+        return Ok(Evidence::Unseen);
+    }
     let Some(mut finding) = race_of(trace, pair)? else {
-        return Ok(None);
+        return Ok(Evidence::Gone);
     };
     let witness = seen.witness(&finding, pair);
     let path = trace.with_file_name(witness::file_name(&finding.id));
     confirm::settle(&mut finding, Case::new(witness)?, &path)?;
-    Ok(Some(finding))
+    Ok(Evidence::Found(finding))
 }
 
 /// The race of these two events of a trace, explained.
@@ -93,7 +120,8 @@ pub fn race_of(trace: &Path, pair: [usize; 2]) -> Result<Option<Finding>> {
 pub struct Seen {
     /// All of them.
     pub events: Vec<Event>,
-    tables: Tables,
+    /// What its numbers stand for.
+    pub tables: Tables,
     trace: Trace,
 }
 

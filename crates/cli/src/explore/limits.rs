@@ -57,6 +57,11 @@ impl Limits {
         !self.with_first
     }
 
+    /// How many steps one execution may have.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
     /// How long to search.
     pub fn time(&self) -> Duration {
         self.search_time

@@ -8,7 +8,7 @@
 //! * [`warnings`]: schedules that settle what is only suspicious, from where a recorded run was.
 
 mod board;
-mod copies;
+pub mod copies;
 pub mod evidence;
 pub mod limits;
 pub mod told;

@@ -179,7 +179,7 @@ impl<'a> Recording<'a> {
         limits: &Limits,
         time: Duration,
     ) -> Result<()> {
-        let mut copies = Copies::new(self.again, None, limits.snapshots())?;
+        let mut copies = Copies::new(self.again, &self.seen.tables, None, limits.snapshots())?;
         let goal = Goal::Race { object, size };
         let outcome = search(&mut copies, limits, goal, Manner::default(), time, settled)?;
         if let Some(reached) = &outcome.reached
@@ -188,7 +188,7 @@ impl<'a> Recording<'a> {
             let sides = [other, (reached.thread, reached.deed)];
             let manner = limits.search(goal, Manner::default(), time).manner;
             let found = evidence::race(&mut copies, archive, &reached.turns, sides, &manner)?;
-            if let Some(finding) = found.filter(|finding| finding.rung == Rung::Confirmed) {
+            if let Some(finding) = found.confirmed() {
                 settled.finding = finding;
                 settled.verdict = Verdict::Confirmed;
             }
@@ -227,7 +227,12 @@ impl<'a> Recording<'a> {
         let mut begin = None;
         for schedule in [schedule, Vec::new()] {
             let plan = self.plan(first, schedule)?;
-            let mut copies = Copies::new(self.again, Some(plan), limits.snapshots())?;
+            let mut copies = Copies::new(
+                self.again,
+                &self.seen.tables,
+                Some(plan),
+                limits.snapshots(),
+            )?;
             if let Some(deed) = copies.next_of(parked)? {
                 begin = Some((copies, deed));
                 break;
@@ -254,10 +259,8 @@ impl<'a> Recording<'a> {
             if let Some(reached) = &outcome.reached {
                 let sides = [(reached.thread, reached.deed), (parked, deed)];
                 let manner = limits.search(goal, manner, time).manner;
-                if let Some(finding) =
-                    evidence::race(&mut copies, archive, &reached.turns, sides, &manner)?
-                    && finding.rung == Rung::Confirmed
-                {
+                let found = evidence::race(&mut copies, archive, &reached.turns, sides, &manner)?;
+                if let Some(finding) = found.confirmed() {
                     settled.finding = finding;
                     return Ok(Verdict::Confirmed);
                 }
@@ -281,10 +284,8 @@ impl<'a> Recording<'a> {
         {
             let sides = [other, (reached.thread, reached.deed)];
             let manner = limits.search(goal, manner, time).manner;
-            if let Some(finding) =
-                evidence::race(&mut copies, archive, &reached.turns, sides, &manner)?
-                && finding.rung == Rung::Confirmed
-            {
+            let found = evidence::race(&mut copies, archive, &reached.turns, sides, &manner)?;
+            if let Some(finding) = found.confirmed() {
                 settled.finding = finding;
                 return Ok(Verdict::Confirmed);
             }
@@ -365,9 +366,17 @@ pub fn settle(
         return Ok(Vec::new());
     }
     let recording = Recording::of(trace, again)?;
-    open()
-        .map(|warning| recording.settle(warning, archive, limits))
-        .collect()
+    let mut all: Vec<Settled> = Vec::new();
+    for warning in open() {
+        // What another warning has led to need not be looked for again.
+        let is_same = |one: &Settled| {
+            matches!(one.verdict, Verdict::Confirmed) && one.finding.id == warning.id
+        };
+        if !all.iter().any(is_same) {
+            all.push(recording.settle(warning, archive, limits)?);
+        }
+    }
+    Ok(all)
 }
 
 /// Puts what was settled in the place of the warnings; how many findings there are that are more than suspicious.

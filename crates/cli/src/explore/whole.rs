@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use deadheat_explore::search::{Ending, Goal, Manner, Outcome};
 use deadheat_report::{Finding, Names, own_place};
+use deadheat_trace::Tables;
 
 use super::copies::Copies;
-use super::evidence::{self, Archive};
+use super::evidence::{self, Archive, Evidence};
 use super::limits::Limits;
 use super::told::Shown;
 use crate::again::Again;
@@ -34,12 +35,13 @@ pub struct Explored {
 /// Searches. `usual`: how the program ends if its threads run one after the other; an exit code that it has then is no failure.
 pub fn explore(
     again: &Again,
-    names: &Names,
+    tables: &Tables,
     usual: Option<Ended>,
     archive: &Archive,
     limits: &Limits,
 ) -> Result<Explored> {
-    let mut copies = Copies::new(again, None, limits.snapshots())?;
+    let names = &Names::of(tables);
+    let mut copies = Copies::new(again, tables, None, limits.snapshots())?;
     let search = limits.search(Goal::Everything, Manner::default(), limits.time());
     let mut shown = Shown::new();
     let started = std::time::Instant::now();
@@ -77,8 +79,9 @@ pub fn explore(
         ];
         let found = evidence::race(&mut copies, archive, &race.turns, sides, &search.manner)?;
         match found {
-            Some(finding) => add(&mut explored.findings, finding),
-            None => explored
+            Evidence::Found(finding) => add(&mut explored.findings, finding),
+            Evidence::Unseen => {}
+            Evidence::Gone => explored
                 .unsettled
                 .push(format!("a race of {}", places.join(" and "))),
         }

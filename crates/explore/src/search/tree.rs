@@ -82,13 +82,17 @@ impl Branch {
     }
 }
 
+/// How many turns of a row are kept. What comes behind them is found again from there, at worst in more runs than it takes.
+const LONGEST_ROW: usize = 256;
+
 /// What shows a race the other way round.
 pub(super) struct Row<'a> {
     path: &'a Path,
     /// What stands in it of the run as it stands.
     places: Vec<usize>,
-    /// Which of those are still in it.
+    /// Which of those are still in it; before `begin` there are none.
     there: Vec<bool>,
+    begin: usize,
     /// The thread of the later transition, which comes last, and what it does.
     thread: u32,
     deeds: &'a [Deed],
@@ -118,6 +122,7 @@ impl<'a> Row<'a> {
         Row {
             path,
             there: vec![true; places.len()],
+            begin: 0,
             places,
             thread,
             deeds,
@@ -127,7 +132,7 @@ impl<'a> Row<'a> {
     }
 
     fn rest(&self) -> impl Iterator<Item = usize> + Clone {
-        (0..self.places.len())
+        (self.begin..self.places.len())
             .filter(|&number| self.there[number])
             .map(|number| self.places[number])
     }
@@ -135,7 +140,7 @@ impl<'a> Row<'a> {
     /// Takes the thread's first transition out, if the row can begin with it. Says whether it may go before the row: because of that, or because it
     /// has nothing to do with it.
     fn lead(&mut self, would: &Would) -> bool {
-        let own = (0..self.places.len()).find(|&number| {
+        let own = (self.begin..self.places.len()).find(|&number| {
             self.there[number]
                 && self.path.event(self.places[number]).transition.thread == would.thread
         });
@@ -147,6 +152,9 @@ impl<'a> Row<'a> {
                 .any(|place| clock.knows(self.path.event(place).slot, place));
             if first {
                 self.there[number] = false;
+                while self.there.get(self.begin) == Some(&false) {
+                    self.begin += 1;
+                }
             }
             return first;
         }
@@ -182,6 +190,7 @@ impl<'a> Row<'a> {
         }
         let mut chain: Vec<(Turn, Would)> = self
             .rest()
+            .take(LONGEST_ROW)
             .map(|place| {
                 let one = &self.path.event(place).transition;
                 let would = Would {
@@ -191,7 +200,7 @@ impl<'a> Row<'a> {
                 (turn(one), would)
             })
             .collect();
-        if self.last_is_there {
+        if self.last_is_there && chain.len() < LONGEST_ROW {
             let (thread, variant) = (self.thread, 0);
             let deeds = Some(self.deeds.into());
             chain.push((Turn { thread, variant }, Would { thread, deeds }));

@@ -1,7 +1,8 @@
 //! Whether a thread asks the same over and over: a loop that waits until somebody else changes what it reads.
 //!
 //! Such a thread cannot go on: until then every turn of it leads to the same state again. It counts as one that waits,
-//! so that a search has an end. Should nobody else be able to go on, it may.
+//! so that a search has an end. Should nobody else be able to go on, it may. A thread that only says that it has nothing to do (`sched_yield`) lets
+//! others go first, but can go on: it may have yielded for another reason.
 
 /// How many different reads such a loop may have.
 const MOST: usize = 16;
@@ -14,6 +15,7 @@ pub struct Spin {
     count: usize,
     again: u32,
     since: u64,
+    has_yielded: bool,
 }
 
 impl Spin {
@@ -24,6 +26,7 @@ impl Spin {
             count: 0,
             again: 0,
             since: 0,
+            has_yielded: false,
         }
     }
 
@@ -35,6 +38,7 @@ impl Spin {
                 ..Spin::new()
             };
         }
+        self.has_yielded = false;
         if self.reads[..self.count].contains(&what) {
             self.again += 1;
         } else if self.count < MOST {
@@ -56,7 +60,12 @@ impl Spin {
                 ..Spin::new()
             };
         }
-        self.again = u32::MAX / 2;
+        self.has_yielded = true;
+    }
+
+    /// Whether others go first, if nobody says otherwise.
+    pub fn lets_others(&self, changes: u64) -> bool {
+        self.is_on(changes) || self.since == changes && self.has_yielded
     }
 
     /// Whether it can only go on when something changes.
@@ -68,6 +77,7 @@ impl Spin {
     pub fn indulge(&mut self, rounds: &mut u32) -> bool {
         const PATIENCE: u32 = 1000;
         self.again = 0;
+        self.has_yielded = false;
         *rounds += 1;
         *rounds > PATIENCE
     }
@@ -101,10 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn whoever_yields_waits_at_once() {
+    fn whoever_yields_lets_others_go_first_and_can_go_on() {
         let mut spin = Spin::new();
         spin.read(1, 3);
         spin.yielded(3);
+        assert!(spin.lets_others(3) && !spin.lets_others(4));
+        assert!(!spin.is_on(3));
+        spin.read(1, 3);
+        spin.read(1, 3);
         assert!(spin.is_on(3));
         let mut rounds = 0;
         assert!(!spin.indulge(&mut rounds));

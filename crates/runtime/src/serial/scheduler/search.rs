@@ -113,6 +113,12 @@ impl Scheduler {
         unsafe { (*self.tasks[index]).id }
     }
 
+    /// Whether a thread has nothing to do until others have done something, as far as it looks.
+    fn lets_others(&mut self, index: usize) -> bool {
+        let changes = self.explorer.changes;
+        self.task(index).spin.lets_others(changes)
+    }
+
     fn spins(&mut self, index: usize) -> bool {
         let changes = self.explorer.changes;
         self.task(index).spin.is_on(changes)
@@ -156,7 +162,7 @@ impl Scheduler {
             if self.explorer.is_parked(id) {
                 continue;
             }
-            if self.spins(index) {
+            if self.lets_others(index) {
                 if spinner.is_none_or(|(known, _)| id < known) {
                     spinner = Some((id, index));
                 }
@@ -192,14 +198,15 @@ impl Scheduler {
             return Some(self.time_out(first.1));
         }
         let (_, index) = spinner?;
-        let mut indulged = self.explorer.indulged;
+        if !self.spins(index) {
+            return Some(self.tasks[index]);
+        }
+        let mut indulged = self.explorer.indulged();
         if self.task(index).spin.indulge(&mut indulged) {
-            let changes = self.explorer.changes;
-            self.task(index).spin.yielded(changes);
             self.tell_places();
             self.explorer.end(ending::LIVELOCK);
         }
-        self.explorer.indulged = indulged;
+        self.explorer.has_indulged(indulged);
         Some(self.tasks[index])
     }
 
