@@ -79,7 +79,7 @@ impl Args {
         }
         let after = match self.order {
             Some(_) => After::Go,
-            None if case.witness.kind == Kind::Failure => After::Go,
+            None if case.witness.ends.is_some() => After::Go,
             None => After::Stop,
         };
         let mut reached = 0;

@@ -49,6 +49,22 @@ pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Cons
     }))
 }
 
+/// What follows where all threads wait in loops for something that nobody changes any more.
+pub fn of_one_that_lasts() -> Consequence {
+    Consequence {
+        endings: vec![Ending {
+            order: String::new(),
+            told: "does not end".to_owned(),
+            exit: None,
+            signal: None,
+            value: None,
+            message: None,
+            stdout: String::new(),
+        }],
+        differs: Vec::new(),
+    }
+}
+
 /// How a run ended.
 fn ending(run: &Enforced, names: &Names) -> Ending {
     let place = run.last.map(|place| own_place(&names.frames_at(place)));

@@ -23,7 +23,7 @@ mod why;
 use std::path::{Path, PathBuf};
 
 use deadheat_explore::{After, Collected, Plan};
-use deadheat_report::{Finding, Rung};
+use deadheat_report::{Finding, Kind, Rung};
 use deadheat_trace::Tables;
 
 use crate::again::{self, Again};
@@ -128,12 +128,15 @@ fn one(finding: &mut Finding, path: &Path) -> Result<()> {
 
 /// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
 pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
-    let mut first = case.enforce(After::Go, 0, Output::Captured)?;
+    // Behind the schedule of a program that does not end there is nothing to wait for.
+    let lasts = case.witness.kind == Kind::Failure && case.witness.ends.is_none();
+    let after = if lasts { After::Stop } else { After::Go };
+    let mut first = case.enforce(after, 0, Output::Captured)?;
     if !case.stands(&first) {
         finding.not_enforced = Some(case.why(&first));
         return Ok(());
     }
-    if case.witness.ends.is_none()
+    if case.witness.kind != Kind::Failure
         && let Some(run) = shrink::shrink(&mut case)?
     {
         first = run;
@@ -146,6 +149,9 @@ pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> 
     finding.rung = Rung::Confirmed;
     finding.not_enforced = None;
     finding.replay = Some(format!("deadheat replay {}", finding.id));
-    finding.consequence = consequence::of(&case, finding, first)?;
+    finding.consequence = match lasts {
+        true => Some(consequence::of_one_that_lasts()),
+        false => consequence::of(&case, finding, first)?,
+    };
     Ok(())
 }

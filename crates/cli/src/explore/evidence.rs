@@ -288,19 +288,20 @@ fn explained(
     Ok(explain(&with, pair))
 }
 
-/// The run of these turns ends as it should not: it is recorded, and the finding is that it does so again.
+/// The run of these turns ends as it should not, or (`lasts`) does not end: it is recorded, and the finding is that it does so again.
 pub fn failure(
     copies: &mut Copies,
     archive: &Archive,
     turns: &[Turn],
     manner: &Manner,
+    lasts: bool,
 ) -> Result<Option<Finding>> {
     let (_, recorded) = archive.record(copies, turns, manner)?;
     let trace = &recorded.traces[0];
     if recorded.deadlocked {
         return deadlock(trace, &archive.options);
     }
-    if recorded.ended == Ended::Exit(0) {
+    if recorded.ended == Ended::Exit(0) && !lasts {
         return Ok(None);
     }
     let seen = Seen::read(trace)?;
@@ -315,7 +316,7 @@ pub fn failure(
     };
     let all = seen.events.len() as u64;
     let mut witness = Witness::new(&finding, seen.trace.clone(), all);
-    witness.ends = Some(recorded.ended);
+    witness.ends = (!lasts).then_some(recorded.ended);
     let path = trace.with_file_name(witness::file_name(&finding.id));
     confirm::settle(&mut finding, Case::new(witness)?, &path)?;
     Ok(Some(finding))

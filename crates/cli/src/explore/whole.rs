@@ -104,10 +104,10 @@ pub fn explore(
         if !known.insert(key) {
             continue;
         }
-        let lasts = matches!(end.ending, Ending::Livelock | Ending::Hung);
-        let found = match lasts {
-            true => None,
-            false => evidence::failure(&mut copies, archive, &end.turns, &search.manner)?,
+        let lasts = end.ending == Ending::Livelock;
+        let found = match end.ending {
+            Ending::Hung => None,
+            _ => evidence::failure(&mut copies, archive, &end.turns, &search.manner, lasts)?,
         };
         match found {
             Some(finding) => add(&mut explored.findings, finding),

@@ -184,6 +184,11 @@ impl Scheduler {
     fn followed(&mut self) {
         if let Some(plan) = &self.replay.plan {
             verdict::write(plan, &self.replay, &Verdict::Reached);
+            if plan.header.after == After::Stop as u32 && !self.explorer.is_wanted() {
+                self.replay.phase = Phase::Free;
+                record::close("the schedule is through", true);
+                sys::exit_group(REACHED);
+            }
         }
         self.replay.phase = Phase::Free;
         self.begin_search();

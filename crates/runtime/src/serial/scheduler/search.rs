@@ -10,6 +10,7 @@ use super::super::task::{State, Waited};
 use super::super::turn;
 use super::Scheduler;
 use crate::threads::Thread;
+use crate::{record, sys};
 
 /// What puts a thread behind all others.
 const LAST: u32 = 1 << 30;
@@ -204,7 +205,7 @@ impl Scheduler {
         let mut indulged = self.explorer.indulged();
         if self.task(index).spin.indulge(&mut indulged) {
             self.tell_places();
-            self.explorer.end(ending::LIVELOCK);
+            self.ends_with(ending::LIVELOCK);
         }
         self.explorer.has_indulged(indulged);
         Some(self.tasks[index])
@@ -229,11 +230,20 @@ impl Scheduler {
     /// Nobody can go on.
     fn stuck(&mut self) -> ! {
         self.tell_places();
+        self.ends_with(ending::DEADLOCK)
+    }
+
+    /// The run is over; if it was recorded, the recording is closed.
+    fn ends_with(&mut self, how: u32) -> ! {
         if self.explorer.is_silent() {
-            self.explorer.end(ending::DEADLOCK);
+            self.explorer.end(how);
         }
-        self.explorer.told(ending::DEADLOCK);
-        self.deadlock()
+        self.explorer.told(how);
+        if how == ending::DEADLOCK {
+            self.deadlock();
+        }
+        record::close("all threads wait in loops", true);
+        sys::exit_group(0)
     }
 
     /// The process ends by itself.
