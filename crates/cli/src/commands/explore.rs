@@ -43,7 +43,7 @@ Examples:
 
 Of a program all orders that can be told apart are executed, one after the other, and races,
 deadlocks, crashes, failures and hangs are found; each with a schedule that is enforced and can be
-replayed (but for hangs, which are only listed).
+replayed.
 Of a recording each warning is looked into that nobody has proven: from the state just before the
 first access the program itself is searched for an execution in which the second one follows. A
 warning is then confirmed, refuted within the bounds that are said, or left open.
