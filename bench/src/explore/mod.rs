@@ -1,9 +1,10 @@
 //! Exploring: the programs after table 1 of "Scaling model checking of dataraces using dynamic information" (2007) beside its
-//! tables 2 to 4; and systematic testing beside loom and shuttle.
+//! tables 2 to 4; how many executions there are in a second; and systematic testing beside loom and shuttle.
 
 mod paper;
 mod peers;
 mod programs;
+mod rates;
 mod run;
 
 use crate::kernel::Place;
@@ -20,6 +21,8 @@ pub fn measure(place: &Place) -> Result<String, String> {
     };
     let mut text = String::from("## Exploring\n\n");
     text.push_str(&programs::measure(&place)?);
+    text.push('\n');
+    text.push_str(&rates::measure(&place)?);
     text.push('\n');
     text.push_str(&peers::measure(&place)?);
     let _ = std::fs::remove_dir_all(&place.work);

@@ -31,6 +31,8 @@ struct Row {
     tool: String,
     executions: u64,
     seconds: f64,
+    /// CPU seconds of the whole command.
+    cpu: f64,
     ended: String,
     /// Executions and seconds until the bug was found.
     bug: Option<(u64, f64)>,
@@ -126,9 +128,9 @@ fn ours(
             true => serde_json::Value::Null,
             false => run.report()?,
         };
-        Ok::<_, String>((report, run.took))
+        Ok::<_, String>((report, run.cpu))
     };
-    let (report, _) = explore("right", ["--search-time", &format!("{SECONDS}s")])?;
+    let (report, cpu) = explore("right", ["--search-time", &format!("{SECONDS}s")])?;
     let figures = &report["stats"];
     let exhausted = figures["exhausted"] == true;
     let (mut executions, mut bug) = (1, None);
@@ -154,6 +156,7 @@ fn ours(
         },
         executions: figures["executions"].as_u64().unwrap_or(0),
         seconds: figures["seconds"].as_f64().unwrap_or(0.0),
+        cpu,
         ended: if exhausted { "exhausted" } else { "cut" }.to_owned(),
         bug,
     })
@@ -163,25 +166,27 @@ fn theirs(place: &Place, algorithm: &'static str, peers: &Path, tool: &str) -> R
     let search = |variant: &str| {
         let mut command = Command::new(peers);
         command.args([tool, algorithm, variant, SECONDS]);
-        let printed = run(command, &place.work, PATIENCE)?.printed;
+        let run = run(command, &place.work, PATIENCE)?;
+        let printed = run.printed;
         let words: Vec<&str> = printed.split_whitespace().collect();
         match words[..] {
             [executions, seconds, outcome] => {
                 let wrong = || format!("{tool} printed {printed:?}");
                 let executions: u64 = executions.parse().map_err(|_| wrong())?;
                 let seconds: f64 = seconds.parse().map_err(|_| wrong())?;
-                Ok((executions, seconds, outcome.to_owned()))
+                Ok((executions, seconds, outcome.to_owned(), run.cpu))
             }
             _ => Err(format!("{tool} printed {printed:?}")),
         }
     };
-    let (executions, seconds, ended) = search("right")?;
-    let (until, took, outcome) = search("broken")?;
+    let (executions, seconds, ended, cpu) = search("right")?;
+    let (until, took, outcome, _) = search("broken")?;
     Ok(Row {
         algorithm,
         tool: tool.to_owned(),
         executions,
         seconds,
+        cpu,
         ended,
         bug: (outcome == "found").then_some((until, took)),
     })
@@ -194,8 +199,9 @@ fn render(rows: &[Row]) -> String {
          Deadheat runs the program itself with the types of the standard library, a copy of the process for each execution. Loom also explores weak memory; Deadheat and shuttle explore interleavings only. Loom and Deadheat leave out orders that cannot be \
          told apart, shuttle's depth-first search does not, and its random and PCT (depth 3) schedulers never exhaust anything. Deadheat also looks for data races, at every access; it goes on after the first error, so that \
          executions until the bug are an upper bound, a power of two. Executions differ in what they are: rates compare engines, \
-         executions until the end compare reductions.\n\n\
-         | algorithm | tool | executions | per second | search | executions to the bug | time to the bug |\n|---|---|---|---|---|---|---|\n"
+         executions until the end compare reductions. CPU seconds are those of the whole command with all \
+         copies: the machine had other work, too.\n\n\
+         | algorithm | tool | executions | per second | per CPU second | search | executions to the bug | time to the bug |\n|---|---|---|---|---|---|---|---|\n"
     );
     for row in rows {
         let (until, took) = match row.bug {
@@ -204,11 +210,12 @@ fn render(rows: &[Row]) -> String {
         };
         let _ = writeln!(
             text,
-            "| {} | {} | {} | **{:.0}** | {} | {until} | {took} |",
+            "| {} | {} | {} | {:.0} | **{:.0}** | {} | {until} | {took} |",
             row.algorithm,
             row.tool,
             row.executions,
             row.executions as f64 / row.seconds.max(1e-6),
+            row.executions as f64 / row.cpu.max(1e-6),
             row.ended,
         );
     }

@@ -190,7 +190,7 @@ fn render(rows: &[Row]) -> String {
     let mut text = format!(
         "The programs of `programs/explore`, written after table 1 of \"Scaling model checking of dataraces using dynamic information\" \
          (Information and Software Technology, 2007), with so many threads beside `main`. Each is recorded serially; of {SEEDS} seeds the first is taken in whose recording \
-         happens-before sees no race, as in the paper (`tsp` has none such). Then `deadheat explore --no-predict --search-time {SEARCH}` looks into every warning of \
+         happens-before sees no race, as in the paper (the first of all if there is none such, as for `tsp`). Then `deadheat explore --no-predict --search-time {SEARCH}` looks into every warning of \
          lockset and hybrid. Wall time of the whole command (analysis, search, enforcing and shrinking the witnesses); memory of the largest process, \
          the tool's or a copy of the program. The paper's figures are those of its model checker alone, for one witness, on a Xeon of 2.4 GHz with 2.5 GB, twenty years ago; its programs \
          were Java, 130 to 30 000 lines long, and other code. It has no figures for 8 threads, and gave up after a week.\n\n\

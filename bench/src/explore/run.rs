@@ -11,6 +11,8 @@ use serde_json::Value;
 pub struct Run {
     /// How long it took.
     pub took: Duration,
+    /// CPU seconds of all its processes.
+    pub cpu: f64,
     /// Megabytes of its largest process: the tool itself, or the program and its copies.
     pub megabytes: f64,
     /// Whether it was stopped because it took too long.
@@ -24,6 +26,10 @@ impl Run {
     pub fn report(&self) -> Result<Value, String> {
         serde_json::from_str(&self.printed).map_err(|error| format!("{error}: {}", self.printed))
     }
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
 }
 
 /// Runs a command. Its output goes by a file in the folder.
@@ -60,6 +66,7 @@ pub fn run(mut command: Command, folder: &Path, limit: Duration) -> Result<Run, 
     }
     Ok(Run {
         took: started.elapsed(),
+        cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime),
         megabytes: usage.ru_maxrss as f64 / 1024.0,
         is_cut,
         printed: std::fs::read_to_string(&printed).map_err(failed)?,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_explore::search::{Bound, Budget, Goal, Manner, Search};
+use deadheat_explore::search::{Bound, Budget, Choice, Goal, Manner, Search};
 
 /// How far a search goes.
 #[derive(Clone, Debug, clap::Args)]
@@ -32,6 +32,10 @@ pub struct Limits {
     /// Do not push the thread of a warning's second access.
     #[arg(long)]
     no_hint: bool,
+
+    /// Execute every order, also those that cannot be told apart: slow, to compare with.
+    #[arg(long)]
+    every_order: bool,
 
     /// Let the thread of a warning's first access take part from the beginning.
     #[arg(long)]
@@ -71,6 +75,10 @@ impl Limits {
     pub fn search(&self, goal: Goal, manner: Manner, time: Duration) -> Search {
         Search {
             goal,
+            choice: match self.every_order {
+                true => Choice::Brute,
+                false => Choice::Dpor,
+            },
             bound: Bound::Rising(self.preemptions),
             manner: Manner {
                 longest: self.steps,
@@ -81,7 +89,6 @@ impl Limits {
                 time: Some(time),
                 memory: Some(MEMORY),
             },
-            ..Search::default()
         }
     }
 }

@@ -1,0 +1,261 @@
+//! `deadheat explore`: the schedules of real programs, searched.
+
+mod support;
+
+use serde_json::Value;
+use support::Sandbox;
+use support::findings::{found, of_kind};
+
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../programs");
+
+fn program(name: &str) -> String {
+    format!("{PROGRAMS}/{name}")
+}
+
+fn explore(here: &Sandbox, args: &[&str]) -> Value {
+    let mut command = here.deadheat(["explore", "--format", "json", "-o", "found.json"]);
+    let told = here.told(command.args(args));
+    let is_done = ["exit: 0", "exit: 66"]
+        .iter()
+        .any(|exit| told.starts_with(exit));
+    assert!(is_done, "{told}");
+    let report = std::fs::read_to_string(here.path().join("found.json")).unwrap();
+    serde_json::from_str(&report).unwrap()
+}
+
+/// The only finding of a kind; it is confirmed, and replays.
+fn confirmed(here: &Sandbox, report: &Value, kind: &str) {
+    let all = of_kind(report, kind);
+    assert_eq!(all.len(), 1, "{report:#}");
+    assert_eq!(all[0]["rung"], "confirmed", "{report:#}");
+    let id = all[0]["id"].as_str().unwrap();
+    let told = here.told(&mut here.deadheat(["replay", id, "--times", "20"]));
+    assert!(told.contains("20 of 20 times"), "{told}");
+}
+
+/// Two threads raise a counter with an atomic load and an atomic store.
+const LOST_UPDATE: &str = "
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int counter;
+static void *raise_it(void *unused) {
+    int seen = atomic_load(&counter);
+    atomic_store(&counter, seen + 1);
+    return unused;
+}
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, 0, raise_it, 0);
+    pthread_create(&other, 0, raise_it, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    assert(counter == 2);
+    return 0;
+}
+";
+
+/// A thread waits for a flag that one order of two others never sets.
+const NEVER_SET: &str = "
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int turn;
+static void *pass(void *from) {
+    int expected = (int)(long)from;
+    atomic_compare_exchange_strong(&turn, &expected, expected + 1);
+    return 0;
+}
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, 0, pass, (void *)0);
+    pthread_create(&other, 0, pass, (void *)1);
+    while (atomic_load(&turn) != 2)
+        ;
+    return 0;
+}
+";
+
+#[test]
+fn what_another_path_hides_is_found_and_replays() {
+    for (name, kind) in [
+        ("scenarios/c/claim_race.c", "race"),
+        ("scenarios/c/signal_one_deadlock.c", "deadlock"),
+        ("zoo/c/struct_copy_race.c", "race"),
+        ("zoo/c/malloc_race.c", "race"),
+    ] {
+        let here = Sandbox::new();
+        let report = explore(&here, &[&program(name)]);
+        confirmed(&here, &report, kind);
+        assert_eq!(report["stats"]["exhausted"], true, "{name}: {report:#}");
+        assert_eq!(report["stats"]["snapshots"], true, "{name}");
+    }
+}
+
+#[test]
+fn failures_and_programs_that_do_not_end_are_found_and_replay() {
+    for source in [LOST_UPDATE, NEVER_SET] {
+        let here = Sandbox::new();
+        here.file("prog.c", source);
+        let report = explore(&here, &["prog.c"]);
+        confirmed(&here, &report, "failure");
+        assert_eq!(report["stats"]["exhausted"], true, "{report:#}");
+    }
+}
+
+#[test]
+fn without_snapshots_the_same_is_found() {
+    let here = Sandbox::new();
+    here.file("prog.c", LOST_UPDATE);
+    let copied = explore(&here, &["prog.c"]);
+    let anew = explore(&here, &["--no-snapshots", "prog.c"]);
+    assert_eq!(anew["stats"]["snapshots"], false);
+    for figure in ["executions", "states", "outcomes", "exhausted"] {
+        assert_eq!(copied["stats"][figure], anew["stats"][figure], "{figure}");
+    }
+    confirmed(&here, &anew, "failure");
+}
+
+/// The oracle on real programs: every order that there is leads to no outcome that the reduced search has not seen, and the other way
+/// round.
+#[test]
+fn all_outcomes_are_those_of_every_order() {
+    let two = |body: &str| {
+        format!(
+            "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdio.h>\n\
+             pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\natomic_int a, b;\nint x;\n{body}\n\
+             int main(void) {{\n    pthread_t other;\n    pthread_create(&other, 0, two, 0);\n    one(0);\n\
+             pthread_join(other, 0);\n    printf(\"%d %d %d\\n\", a, b, x);\n    return 0;\n}}\n"
+        )
+    };
+    for body in [
+        // Each copies what the other writes.
+        "static void *one(void *p) { atomic_store(&a, 1); atomic_store(&b, atomic_load(&b) + 2); return p; }\n\
+         static void *two(void *p) { atomic_store(&b, atomic_load(&a) + 5); return p; }",
+        // A lock around one half only, and an attempt at it.
+        "static void *one(void *p) { pthread_mutex_lock(&m); atomic_store(&a, 1); x = 1; pthread_mutex_unlock(&m); return p; }\n\
+         static void *two(void *p) { if (pthread_mutex_trylock(&m) == 0) { x += 2; pthread_mutex_unlock(&m); } else atomic_store(&b, 1); return p; }",
+        // A crossing of locks with a flag.
+        "static void *one(void *p) { pthread_mutex_lock(&m); x = atomic_load(&b); pthread_mutex_unlock(&m); atomic_fetch_add(&a, 1); return p; }\n\
+         static void *two(void *p) { atomic_fetch_add(&b, 3); pthread_mutex_lock(&m); x += 7; pthread_mutex_unlock(&m); return p; }",
+    ] {
+        let here = Sandbox::new();
+        here.file("prog.c", &two(body));
+        let reduced = explore(&here, &["prog.c"]);
+        let every = explore(&here, &["--every-order", "prog.c"]);
+        let [reduced, every] = [&reduced["stats"], &every["stats"]];
+        assert_eq!(
+            (&reduced["exhausted"], &every["exhausted"]),
+            (&true.into(), &true.into())
+        );
+        assert_eq!(reduced["outcomes"], every["outcomes"], "{body}");
+        let many = |stats: &Value| stats["executions"].as_u64().unwrap();
+        assert!(many(every) >= many(reduced), "{body}");
+    }
+}
+
+/// The paper's figures: 6 has no race, and 7 has the one that the paper's own tool misses, from whatever run the search begins.
+#[test]
+fn figures_6_and_7_come_out_as_they_should() {
+    for (name, verdict) in [("prefix_fig6", None), ("prefix_fig7", Some("confirmed"))] {
+        for policy in ["run-to-block", "random"] {
+            let here = Sandbox::new();
+            let source = program(&format!("papers/{name}.c"));
+            support::succeed(&mut here.deadheat(["cc", "-g", "-pthread", &source, "-o", "prog"]));
+            support::succeed(&mut here.deadheat([
+                "record",
+                "--policy",
+                policy,
+                "-o",
+                "trace.dht",
+                "--",
+                "./prog",
+            ]));
+            let report = explore(&here, &["--no-predict", "trace.dht"]);
+            let warnings = report["stats"]["warnings"].as_array().unwrap();
+            let verdicts: Vec<&str> = warnings
+                .iter()
+                .filter_map(|one| one["verdict"].as_str())
+                .collect();
+            match verdict {
+                Some(verdict) => {
+                    assert_eq!(verdicts, [verdict], "{name} {policy}: {report:#}");
+                    confirmed(&here, &report, "race");
+                }
+                None => {
+                    assert!(
+                        !verdicts.contains(&"confirmed"),
+                        "{name} {policy}: {report:#}"
+                    );
+                    assert!(of_kind(&report, "race").is_empty(), "{name} {policy}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn check_settles_warnings_by_searching() {
+    let here = Sandbox::new();
+    let report = found(
+        &here,
+        &[
+            "check",
+            "--explore",
+            "--format",
+            "json",
+            &program("papers/prefix_fig4.c"),
+        ],
+    );
+    assert!(!of_kind(&report, "race").is_empty(), "{report:#}");
+}
+
+/// Copies print nowhere and leave files as they are, and what they would have done is said.
+#[test]
+fn copies_change_nothing_outside() {
+    let here = Sandbox::new();
+    here.file("kept.txt", "as it was\n");
+    here.file("input.txt", "first\nsecond\n");
+    here.file(
+        "prog.c",
+        "#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\n#include <stdatomic.h>\n\
+         atomic_int turns;\nFILE *input;\n\
+         static void *work(void *p) {\n    char line[20] = \"\";\n    int mine = atomic_fetch_add(&turns, 1);\n    fgets(line, sizeof line, input);\n\
+         FILE *file = fopen(\"kept.txt\", \"w\");\n    fprintf(file, \"changed by %d\\n\", mine);\n    fclose(file);\n\
+         file = fopen(\"new.txt\", \"w\");\n    fputs(line, file);\n    fclose(file);\n    printf(\"%d read %s\", mine, line);\n    return p;\n}\n\
+         int main(void) {\n    input = fopen(\"input.txt\", \"r\");\n    setvbuf(input, 0, _IONBF, 0);\n    pthread_t t, u;\n    pthread_create(&t, 0, work, 0);\n    pthread_create(&u, 0, work, 0);\n\
+         pthread_join(t, 0);\n    pthread_join(u, 0);\n    return 0;\n}\n",
+    );
+    support::succeed(&mut here.deadheat(["cc", "-g", "-pthread", "prog.c", "-o", "prog"]));
+    support::succeed(&mut here.deadheat(["record", "--serial", "-o", "trace.dht", "--", "./prog"]));
+    here.file("kept.txt", "as it was\n");
+    std::fs::remove_file(here.path().join("new.txt")).unwrap();
+    let output = here
+        .deadheat(["explore", "--no-predict", "trace.dht"])
+        .output()
+        .unwrap();
+    assert!(output.status.code().is_some(), "{output:?}");
+    let mut whole = here.deadheat(["explore", "--format", "json", "-o", "found.json", "./prog"]);
+    let told = here.told(&mut whole);
+    let report: Value =
+        serde_json::from_str(&std::fs::read_to_string(here.path().join("found.json")).unwrap())
+            .unwrap();
+    assert!(
+        report["stats"]["executions"].as_u64().unwrap() > 1,
+        "{told}"
+    );
+    assert_eq!(
+        report["stats"]["outside"],
+        serde_json::json!(["it changes files"]),
+        "{report:#}"
+    );
+    // The first run is the user's own, and the only one that is seen.
+    assert_eq!(told.matches("0 read first").count(), 1, "{told}");
+}
+
+#[test]
+fn wrong_usage_is_said() {
+    let here = Sandbox::new();
+    insta::assert_snapshot!(here.told(&mut here.deadheat(["explore", "./nothing"])));
+    here.file("text.txt", "no recording\n");
+    insta::assert_snapshot!(here.told(&mut here.deadheat(["explore", "text.txt"])));
+}
