@@ -26,7 +26,7 @@ fn the_file_header() {
             "1036974befdee847",
         ]
     );
-    assert_eq!(VERSION, 3);
+    assert_eq!(VERSION, 4);
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub type Side = (u32, Deed);
 /// What became of a race that a search has found.
 pub enum Evidence {
     /// It was recorded and enforced.
-    Found(Finding),
+    Found(Box<Finding>),
     /// It is one of code without hooks, whose synchronisation nobody sees: no race, as far as is known.
     Unseen,
     /// It did not show again.
@@ -64,7 +64,7 @@ impl Evidence {
     /// The finding, if it is confirmed.
     pub fn confirmed(self) -> Option<Finding> {
         match self {
-            Evidence::Found(finding) if finding.rung == Rung::Confirmed => Some(finding),
+            Evidence::Found(finding) if finding.rung == Rung::Confirmed => Some(*finding),
             _ => None,
         }
     }
@@ -106,7 +106,7 @@ pub fn race(
     let witness = seen.witness(&finding, pair);
     let path = trace.with_file_name(witness::file_name(&finding.id));
     confirm::settle(&mut finding, Case::new(witness)?, &path)?;
-    Ok(Evidence::Found(finding))
+    Ok(Evidence::Found(Box::new(finding)))
 }
 
 /// The race of these two events of a trace, explained.

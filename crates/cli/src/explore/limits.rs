@@ -25,7 +25,8 @@ pub struct Limits {
     #[arg(long, value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     steps: u32,
 
-    /// Run the program from its beginning each time, instead of copying it where the search begins.
+    /// Run the program from its beginning each time, instead of copying it where the search begins. Then nothing keeps it from
+    /// changing files and whatever else it changes.
     #[arg(long)]
     no_snapshots: bool,
 

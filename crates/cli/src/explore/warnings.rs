@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use deadheat_explore::prefix::{extend, partners};
 use deadheat_explore::search::{Goal, Manner, Outcome};
 use deadheat_explore::{After, Plan};
-use deadheat_report::{Finding, Kind, Rung};
+use deadheat_report::{Finding, Kind, Memory, Rung};
 
 use super::copies::Copies;
 use super::evidence::{self, Archive, Seen};
@@ -179,6 +179,10 @@ impl<'a> Recording<'a> {
         limits: &Limits,
         time: Duration,
     ) -> Result<()> {
+        // A block of the heap may lie elsewhere in another schedule.
+        let of_warning = settled.finding.object.as_ref();
+        let is_fixed =
+            of_warning.is_some_and(|object| matches!(object.memory, Memory::Global { .. }));
         let mut copies = Copies::new(self.again, &self.seen.tables, None, limits.snapshots())?;
         let goal = Goal::Race { object, size };
         let outcome = search(&mut copies, limits, goal, Manner::default(), time, settled)?;
@@ -192,7 +196,7 @@ impl<'a> Recording<'a> {
                 settled.finding = finding;
                 settled.verdict = Verdict::Confirmed;
             }
-        } else if outcome.exhausted() {
+        } else if outcome.exhausted() && is_fixed {
             settled.verdict = Verdict::Impossible;
         }
         Ok(())

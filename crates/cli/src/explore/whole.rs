@@ -79,7 +79,7 @@ pub fn explore(
         ];
         let found = evidence::race(&mut copies, archive, &race.turns, sides, &search.manner)?;
         match found {
-            Evidence::Found(finding) => add(&mut explored.findings, finding),
+            Evidence::Found(finding) => add(&mut explored.findings, *finding),
             Evidence::Unseen => {}
             Evidence::Gone => explored
                 .unsettled

@@ -69,7 +69,7 @@ impl fmt::Display for Cut {
         match self {
             Cut::Preemptions { bound, turns } => write!(
                 f,
-                "{turns} turns were not taken because they need more than {bound} preemptions"
+                "orders with more than {bound} preemptions were left out ({turns} of them at least)"
             ),
             Cut::Long(runs) => write!(f, "{runs} runs were cut short because they were too long"),
             Cut::Hung(runs) => write!(f, "{runs} runs were stopped because they hung"),
