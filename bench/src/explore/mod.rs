@@ -19,7 +19,12 @@ pub fn measure(place: &Place) -> Result<String, String> {
         kernels: std::path::absolute(&place.kernels).map_err(|error| error.to_string())?,
         work: folder,
     };
-    let mut text = String::from("## Exploring\n\n");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    let mut text = format!(
+        "## Exploring\n\nA machine of {cores} cores; when the measuring began, its load was {load}.\n\n"
+    );
     text.push_str(&programs::measure(&place)?);
     text.push('\n');
     text.push_str(&rates::measure(&place)?);

@@ -198,7 +198,7 @@ fn render(rows: &[Row]) -> String {
          an interleaving shows (two producers claim one place; a wake-up that is lost), searched until it is found. Loom 0.7 and shuttle 0.8 run a closure of Rust with their own types again and again in one process; \
          Deadheat runs the program itself with the types of the standard library, a copy of the process for each execution. Loom also explores weak memory; Deadheat and shuttle explore interleavings only. Loom and Deadheat leave out orders that cannot be \
          told apart, shuttle's depth-first search does not, and its random and PCT (depth 3) schedulers never exhaust anything. Deadheat also looks for data races, at every access; it goes on after the first error, so that \
-         executions until the bug are an upper bound, a power of two. Executions differ in what they are: rates compare engines, \
+         executions until the bug are an upper bound, a power of two, and the time is that of a search with this many. Executions differ in what they are: rates compare engines, \
          executions until the end compare reductions. CPU seconds are those of the whole command with all \
          copies: the machine had other work, too.\n\n\
          | algorithm | tool | executions | per second | per CPU second | search | executions to the bug | time to the bug |\n|---|---|---|---|---|---|---|---|\n"

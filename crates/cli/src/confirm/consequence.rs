@@ -105,6 +105,16 @@ const MOST_SHOWN: usize = 4096;
 fn last_line(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let own = text.lines().filter(|line| !line.starts_with("deadheat: "));
+    // What Rust says of a panic stands before the calls that led to it.
+    let mut from_panic = own
+        .clone()
+        .skip_while(|line| !line.contains("panicked at "));
+    if from_panic.next().is_some()
+        && let Some(message) = from_panic.next().map(str::trim)
+        && !message.is_empty()
+    {
+        return Some(message.to_owned());
+    }
     own.map(str::trim)
         .rfind(|line| !line.is_empty())
         .map(str::to_owned)

@@ -354,6 +354,11 @@ impl<'a> Copies<'a> {
             ending::OUTSIDE => Ending::Outside,
             ending::REFUSED => Ending::Refused(board.refused as usize),
             _ => match board.status as i32 {
+                // A call that the kernel did not let through, from where no handler runs: while a process is started.
+                status if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSYS => {
+                    self.effects |= wire::effect::PROCESSES;
+                    Ending::Outside
+                }
                 status if libc::WIFSIGNALED(status) => Ending::Killed(libc::WTERMSIG(status)),
                 status => Ending::Exited(libc::WEXITSTATUS(status)),
             },

@@ -190,6 +190,13 @@ pub fn find_number(tid: u32) -> bool {
     found.is_some()
 }
 
+/// Where glibc keeps the kernel's number of a context's thread: the kernel clears it when the thread has ended.
+pub fn number(context: &Context) -> &'static AtomicU32 {
+    let place = context.fs + NUMBER_AT.load(Ordering::Relaxed) as usize;
+    // SAFETY: glibc's own record of the thread, which the caller knows to be there.
+    unsafe { AtomicU32::from_ptr(place as *mut u32) }
+}
+
 /// Where glibc keeps the list of robust mutexes of a context's thread: behind the number, and a word.
 pub fn robust_list(context: &Context) -> usize {
     const BEHIND: usize = 16;

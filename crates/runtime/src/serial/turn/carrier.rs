@@ -12,8 +12,8 @@ use super::arrivals::{arrivals, wait_for_arrival, wait_for_arrivals};
 use super::{CURRENT, give_to, home_of, robust, wait_until_gone, wake_home};
 use crate::intercept::real;
 use crate::local::local;
-use crate::message;
 use crate::threads::Thread;
+use crate::{message, sys};
 
 /// The carrier's own context, and what it has to do after a switch.
 struct Carrier(UnsafeCell<Context>);
@@ -125,10 +125,18 @@ pub fn after_switch() {
             let list = context::robust_list(&(*thread).task.context);
             robust::pass_on(list, (*thread).tid.load(Ordering::Relaxed));
         }
+        // Whoever may still join keeps glibc's record of the thread, in which the kernel says that it has ended.
+        let is_kept = (*thread).handle.load(Ordering::Relaxed) != 0;
         wake_home(thread);
-        let tid = home_of(thread);
-        if for_good {
-            wait_until_gone(tid);
+        if for_good && is_kept && (*thread).task.home != 0 {
+            let number = context::number(&(*thread).task.context);
+            let mut left = number.load(Ordering::Acquire);
+            while left != 0 {
+                sys::futex_wait_shared(number, left, 1000);
+                left = number.load(Ordering::Acquire);
+            }
+        } else if for_good {
+            wait_until_gone(home_of(thread));
         }
     }
 }
