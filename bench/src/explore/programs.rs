@@ -189,7 +189,8 @@ fn explore(place: &Place, manner: &[&str]) -> Result<Explored, String> {
 fn render(rows: &[Row]) -> String {
     let mut text = format!(
         "The programs of `programs/explore`, written after table 1 of \"Scaling model checking of dataraces using dynamic information\" \
-         (Information and Software Technology, 2007), with so many threads beside `main`. Each is recorded serially; of {SEEDS} seeds the first is taken in whose recording \
+         (2007), with so many threads beside `main`. Shared data that does not race is locked in them, so few of their warnings are spurious: one that is can take \
+         the whole search time. Each is recorded serially; of {SEEDS} seeds the first is taken in whose recording \
          happens-before sees no race, as in the paper (the first of all if there is none such, as for `tsp`). Then `deadheat explore --no-predict --search-time {SEARCH}` looks into every warning of \
          lockset and hybrid. Wall time of the whole command (analysis, search, enforcing and shrinking the witnesses); memory of the largest process, \
          the tool's or a copy of the program. The paper's figures are those of its model checker alone, for one witness, on a Xeon of 2.4 GHz with 2.5 GB, twenty years ago; its programs \
