@@ -21,11 +21,11 @@ pub const MAGIC: [u8; 8] = *b"DHBOARD\0";
 pub const VERSION: u32 = 1;
 
 /// How many turns can be asked for.
-pub const MOST_TURNS: usize = 1 << 20;
+pub const MOST_TURNS: usize = 1 << 18;
 /// How many threads a run may have in all.
 pub const MOST_THREADS: usize = 1024;
 /// How many operations can be noted.
-pub const MOST_NOTED: usize = 1 << 20;
+pub const MOST_NOTED: usize = 1 << 18;
 
 /// What [`Board::state`] can be.
 pub mod state {

@@ -1,7 +1,8 @@
 //! The memory that is shared with the program: see [`deadheat_wire::explore`].
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -25,7 +26,7 @@ impl Shared {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true);
         let file = options.open(path)?;
-        file.set_len(BYTES as u64)?;
+        reserve(&file)?;
         let map = MmapOptions::new().map_raw(&file)?;
         let shared = Shared {
             map,
@@ -150,6 +151,16 @@ impl Shared {
             name.push(suffix);
             std::fs::read(name).unwrap_or_default()
         })
+    }
+}
+
+/// Makes the file as long as it has to be, and makes sure that there is room for all of it: writing to memory cannot fail in a way that can be
+/// answered.
+fn reserve(file: &File) -> io::Result<()> {
+    // SAFETY: a file of ours.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, BYTES as libc::off_t) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
     }
 }
 

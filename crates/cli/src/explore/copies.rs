@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_explore::Plan;
@@ -29,21 +30,30 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long the program may take to where the search begins.
 const WAY: Duration = Duration::from_secs(60);
 
-/// A folder in memory, if there is such a place: runs print into files there.
-fn folder() -> Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("deadheat-explore-");
-    let folder = builder
-        .tempdir_in("/dev/shm")
-        .or_else(|_| builder.tempdir());
-    folder.map_err(refused)
+/// A folder with a board: in memory, if there is such a place with room for it. Runs print into files there, too.
+fn folder() -> Result<(tempfile::TempDir, Shared)> {
+    let places = [Path::new("/dev/shm").to_path_buf(), std::env::temp_dir()];
+    let mut last = None;
+    for place in places {
+        let folder = tempfile::Builder::new()
+            .prefix("deadheat-explore-")
+            .tempdir_in(place);
+        let made = folder.and_then(|folder| {
+            let board = Shared::create(&folder.path().join("board"))?;
+            Ok((folder, board))
+        });
+        match made {
+            Ok(made) => return Ok(made),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(refused(last.unwrap_or(std::io::ErrorKind::NotFound.into())))
 }
 
 /// The runtime's variables of a first run, which is recorded as the search's runs go by themselves: one that does not end is cut short. The
 /// folder is needed as long as it runs.
 pub fn first(limits: &Limits) -> Result<(tempfile::TempDir, Vec<(OsString, OsString)>)> {
-    let folder = folder()?;
-    let board = Shared::create(&folder.path().join("board")).map_err(refused)?;
+    let (folder, board) = folder()?;
     board.set(wire::Board {
         recorded: 1,
         longest: limits.steps(),
@@ -84,8 +94,7 @@ impl<'a> Copies<'a> {
         plan: Option<Plan>,
         snapshots: bool,
     ) -> Result<Self> {
-        let folder = folder()?;
-        let board = Shared::create(&folder.path().join("board")).map_err(refused)?;
+        let (folder, board) = folder()?;
         board.set(wire::Board {
             snapshots: u32::from(snapshots),
             ..board.board()

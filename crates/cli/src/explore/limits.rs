@@ -22,7 +22,7 @@ pub struct Limits {
     preemptions: Option<u32>,
 
     /// How many steps one execution may have.
-    #[arg(long, value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u32).range(1..=250_000))]
     steps: u32,
 
     /// Run the program from its beginning each time, instead of copying it where the search begins. Then nothing keeps it from

@@ -48,8 +48,6 @@ pub struct Explorer {
     unsettled: Option<(usize, usize, usize, u64)>,
     /// How often something has changed that others may have read.
     pub changes: u64,
-    /// How often a thread that waits in a loop was let go on because nobody else could, and since how many changes.
-    indulged: (u32, u64),
 }
 
 impl Explorer {
@@ -63,7 +61,6 @@ impl Explorer {
             variant: 0,
             unsettled: None,
             changes: 0,
-            indulged: (0, 0),
         }
     }
 
@@ -119,17 +116,6 @@ impl Explorer {
     pub fn is_parked(&self, thread: u32) -> bool {
         self.board
             .is_some_and(|board| board.board().parked == thread + 1)
-    }
-
-    /// How often threads that wait in loops were let go on since something has changed.
-    pub fn indulged(&self) -> u32 {
-        let (times, since) = self.indulged;
-        if since == self.changes { times } else { 0 }
-    }
-
-    /// It was so often.
-    pub fn has_indulged(&mut self, times: u32) {
-        self.indulged = (times, self.changes);
     }
 
     /// A thread gets the turn.

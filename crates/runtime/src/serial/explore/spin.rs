@@ -16,6 +16,7 @@ pub struct Spin {
     again: u32,
     since: u64,
     has_yielded: bool,
+    indulged: u32,
 }
 
 impl Spin {
@@ -27,6 +28,7 @@ impl Spin {
             again: 0,
             since: 0,
             has_yielded: false,
+            indulged: 0,
         }
     }
 
@@ -73,13 +75,18 @@ impl Spin {
         self.since == changes && self.again > 0 && self.again >= ROUNDS * self.count as u32
     }
 
-    /// Nobody else can go on: it is given so many more rounds. Whether there were too many of them.
-    pub fn indulge(&mut self, rounds: &mut u32) -> bool {
+    /// How often it was let go on because nobody else could, since anything has changed.
+    pub fn indulged(&self) -> u32 {
+        self.indulged
+    }
+
+    /// Nobody else can go on: it may. Whether it was so often that it never will.
+    pub fn indulge(&mut self) -> bool {
         const PATIENCE: u32 = 1000;
         self.again = 0;
         self.has_yielded = false;
-        *rounds += 1;
-        *rounds > PATIENCE
+        self.indulged += 1;
+        self.indulged > PATIENCE
     }
 }
 
@@ -120,8 +127,10 @@ mod tests {
         spin.read(1, 3);
         spin.read(1, 3);
         assert!(spin.is_on(3));
-        let mut rounds = 0;
-        assert!(!spin.indulge(&mut rounds));
+        assert!(!spin.indulge());
         assert!(!spin.is_on(3));
+        assert_eq!(spin.indulged(), 1);
+        spin.read(1, 4);
+        assert_eq!(spin.indulged(), 0);
     }
 }

@@ -157,15 +157,20 @@ impl Scheduler {
         let me = me.map(|me| self.index(me));
         let hint = self.explorer.hint();
         let mut best: Option<(u32, usize)> = None;
-        let mut spinner: Option<(u32, usize)> = None;
+        let mut spinner: Option<(u32, u32, usize)> = None;
         for index in 0..self.ready {
             let id = self.id_at(index);
             if self.explorer.is_parked(id) {
                 continue;
             }
             if self.lets_others(index) {
-                if spinner.is_none_or(|(known, _)| id < known) {
-                    spinner = Some((id, index));
+                // Who has only yielded can go on; of those who ask the same over and over, all get their chances.
+                let chances = match self.spins(index) {
+                    true => self.task(index).spin.indulged() + 1,
+                    false => 0,
+                };
+                if spinner.is_none_or(|(known, other, _)| (chances, id) < (known, other)) {
+                    spinner = Some((chances, id, index));
                 }
                 continue;
             }
@@ -198,16 +203,11 @@ impl Scheduler {
         if first.0 != u64::MAX {
             return Some(self.time_out(first.1));
         }
-        let (_, index) = spinner?;
-        if !self.spins(index) {
-            return Some(self.tasks[index]);
-        }
-        let mut indulged = self.explorer.indulged();
-        if self.task(index).spin.indulge(&mut indulged) {
+        let (_, _, index) = spinner?;
+        if self.spins(index) && self.task(index).spin.indulge() {
             self.tell_places();
             self.ends_with(ending::LIVELOCK);
         }
-        self.explorer.has_indulged(indulged);
         Some(self.tasks[index])
     }
 
