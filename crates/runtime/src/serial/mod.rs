@@ -248,9 +248,11 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
             Op::Write
         };
         let deed = deed(op, addr, log::size_of_kind(kind), pc);
-        // Nobody runs between the two halves of a copy, unless an enforced schedule says so.
-        let is_copy = turn_holder().log.is_read_of_copy(kind, addr);
-        if !is_copy {
+        // Nobody runs between the two halves of a copy, unless an enforced schedule says so. Whether it is one depends on what the memory held
+        // before, which nobody may know: a search treats all alike.
+        let is_searched = turn_holder().explorer.is_on();
+        let is_copy = !is_searched && turn_holder().log.is_read_of_copy(kind, addr);
+        if !turn_holder().log.is_read_of_copy(kind, addr) {
             turn_holder().log.settle();
         }
         if !is_copy || turn_holder().is_replayed() {
@@ -275,8 +277,10 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
                 is_range: true,
                 ..deed(op, addr, length, pc)
             };
-            let is_copy = !write && turn_holder().log.is_copy(addr, length);
-            if !is_copy {
+            let is_searched = turn_holder().explorer.is_on();
+            let is_copy = !write && !is_searched && turn_holder().log.is_copy(addr, length);
+            // The log itself knows copies, too.
+            if write || !turn_holder().log.is_copy(addr, length) {
                 turn_holder().log.settle();
             }
             if !is_copy || turn_holder().is_replayed() {
