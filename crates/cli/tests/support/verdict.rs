@@ -37,7 +37,10 @@ pub fn agree(oracle: &Oracle, report: &str, lines: Lines) -> Result<usize, Strin
         .iter()
         .filter(|finding| finding["kind"] == "deadlock" && finding["rung"] != "warning");
     for finding in proven {
-        if !is_marked_deadlock(oracle, &places(finding)?, lines) {
+        let own = own_places(oracle, finding)?;
+        // Nobody knows the locks of a library that makes its own: some who wait for them may be missing.
+        let is_library = own != places(finding)?;
+        if !is_marked_deadlock(oracle, &own, lines, is_library) {
             return Err(format!("a deadlock that is not marked: {finding:#}"));
         }
     }
@@ -96,6 +99,18 @@ fn places(finding: &Value) -> Result<Vec<(String, u32)>, String> {
     Ok(accesses.iter().map(place).collect())
 }
 
+/// The same as the program sees it: where it called a library that waits for it, that is where it waits.
+fn own_places(oracle: &Oracle, finding: &Value) -> Result<Vec<(String, u32)>, String> {
+    let own = own_name(oracle);
+    let accesses = finding["accesses"].as_array().ok_or("no accesses")?;
+    let inside = |access: &Value| {
+        let stack = access["stack"].as_array()?;
+        stack.iter().map(place).find(|(file, _)| *file == own)
+    };
+    let of = |access: &Value| inside(access).unwrap_or_else(|| place(access));
+    Ok(accesses.iter().map(of).collect())
+}
+
 /// File name and line of an access.
 fn place(access: &Value) -> (String, u32) {
     let file = access["file"].as_str().unwrap_or_default();
@@ -109,13 +124,25 @@ fn own_name(oracle: &Oracle) -> String {
 }
 
 /// Whether these are the requests of a marked deadlock.
-fn is_marked_deadlock(oracle: &Oracle, places: &[(String, u32)], lines: Lines) -> bool {
+fn is_marked_deadlock(
+    oracle: &Oracle,
+    places: &[(String, u32)],
+    lines: Lines,
+    in_part: bool,
+) -> bool {
     let own = own_name(oracle);
     let mut found: Vec<u32> = places.iter().map(|(_, line)| *line).collect();
     found.sort_unstable();
     places.iter().all(|(file, _)| *file == own)
         && oracle.deadlocks.iter().any(|deadlock| {
             let marked = deadlock.requests.iter().map(|request| request.line);
+            let is_marked = |found: &u32| {
+                let mut marked = marked.clone();
+                marked.any(|marked| lines.are_same(*found, marked))
+            };
+            if in_part {
+                return found.iter().all(is_marked);
+            }
             marked.len() == found.len()
                 && marked
                     .zip(&found)
