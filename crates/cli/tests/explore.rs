@@ -193,20 +193,76 @@ fn figures_6_and_7_come_out_as_they_should() {
     }
 }
 
+/// In the recorded run `main` comes to its read by one way, and only by the other the two accesses meet.
+const OTHER_WAY: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int answer, ready, late;
+
+static void *think(void *unused) {
+    answer = 42;
+    pthread_mutex_lock(&lock);
+    ready = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, think, NULL);
+    pthread_mutex_lock(&lock);
+    if (!ready)
+        late++;
+    pthread_mutex_unlock(&lock);
+    if (late) {
+        pthread_mutex_lock(&lock);
+        late = 2;
+        pthread_mutex_unlock(&lock);
+    }
+    printf("%d\n", answer);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
 #[test]
 fn check_settles_warnings_by_searching() {
     let here = Sandbox::new();
-    let report = found(
-        &here,
-        &[
-            "check",
-            "--explore",
-            "--format",
-            "json",
-            &program("papers/prefix_fig4.c"),
-        ],
+    here.file("prog.c", OTHER_WAY);
+    let checked = |more: &[&str]| {
+        let mut args = vec!["check", "--seed", "1", "--format", "json"];
+        args.extend(more);
+        args.push("prog.c");
+        found(&here, &args)
+    };
+    assert!(of_kind(&checked(&[]), "race").is_empty());
+    let report = checked(&["--explore"]);
+    confirmed(&here, &report, "race");
+    assert_eq!(of_kind(&report, "race")[0]["method"], "explore");
+}
+
+/// Whoever wants to start a process is ended there, and that is said.
+#[test]
+fn copies_start_no_processes() {
+    let here = Sandbox::new();
+    here.file(
+        "prog.c",
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\natomic_int turns;\n\
+         static void *work(void *p) {\n    atomic_fetch_add(&turns, 1);\n    return system(\"echo started >> started.txt\") ? 0 : p;\n}\n\
+         int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, work, 0);\n    atomic_fetch_add(&turns, 1);\n    pthread_join(t, 0);\n    return 0;\n}\n",
     );
-    assert!(!of_kind(&report, "race").is_empty(), "{report:#}");
+    let mut command = here.deadheat(["explore", "--format", "json", "-o", "found.json", "prog.c"]);
+    let told = here.told(&mut command);
+    assert!(told.starts_with("exit: 5"), "{told}");
+    let read = |name: &str| std::fs::read_to_string(here.path().join(name)).unwrap();
+    let report: Value = serde_json::from_str(&read("found.json")).unwrap();
+    let outside = serde_json::json!(["it starts or signals processes"]);
+    assert_eq!(report["stats"]["outside"], outside, "{report:#}");
+    assert_eq!(report["stats"]["exhausted"], false, "{report:#}");
+    // The first run is the program's own.
+    assert_eq!(read("started.txt"), "started\n");
 }
 
 /// Copies print nowhere and leave files as they are, and what they would have done is said.

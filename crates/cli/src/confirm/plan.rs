@@ -41,7 +41,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             "{shown} is no serial recording: its schedule is not exact"
         )));
     }
-    witness.is_about(witness.trace.events, &Digest::of(&steps).text())?;
+    witness.is_about(&Digest::of(&steps).text())?;
     let mut steps = Watched::new(steps, "planning");
     let mut unseen = Unseen::of(steps.tables());
     let is_foreign = |event: &Event| is_soft(event) && unseen.is_without_hooks(event);

@@ -79,8 +79,8 @@ impl Shown {
     /// Makes everything ready to show the finding of a coarse witness again.
     pub fn new(witness: &Witness) -> Result<Self> {
         let path = &witness.trace.path;
-        let (threads, digest) = witness::threads(path)?;
-        witness.is_about(threads.len() as u64, &digest)?;
+        let (_, digest) = witness::threads(path)?;
+        witness.is_about(&digest)?;
         let schedule = witness.synchronisation.iter().flatten();
         Ok(Shown {
             coarse: Coarse::of(path)?,

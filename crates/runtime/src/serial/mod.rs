@@ -250,9 +250,9 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         let deed = deed(op, addr, log::size_of_kind(kind), pc);
         // Nobody runs between the two halves of a copy, unless an enforced schedule says so. Whether it is one depends on what the memory held
         // before, which nobody may know: a search treats all alike.
-        let is_searched = turn_holder().explorer.is_on();
-        let is_copy = !is_searched && turn_holder().log.is_read_of_copy(kind, addr);
-        if !turn_holder().log.is_read_of_copy(kind, addr) {
+        let is_second_half = turn_holder().log.is_read_of_copy(kind, addr);
+        let is_copy = is_second_half && !turn_holder().explorer.is_on();
+        if !is_second_half {
             turn_holder().log.settle();
         }
         if !is_copy || turn_holder().is_replayed() {
@@ -277,10 +277,9 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
                 is_range: true,
                 ..deed(op, addr, length, pc)
             };
-            let is_searched = turn_holder().explorer.is_on();
-            let is_copy = !write && !is_searched && turn_holder().log.is_copy(addr, length);
-            // The log itself knows copies, too.
-            if write || !turn_holder().log.is_copy(addr, length) {
+            let is_second_half = !write && turn_holder().log.is_copy(addr, length);
+            let is_copy = is_second_half && !turn_holder().explorer.is_on();
+            if !is_second_half {
                 turn_holder().log.settle();
             }
             if !is_copy || turn_holder().is_replayed() {
