@@ -52,7 +52,7 @@ impl Thread {
 ///
 /// let trace = text::parse("T0|fork(T1)|1\nT1|begin|2\nT1|acq(m)|3\nT0|acq(n)|4\nT1|req(n)|5\nT0|req(m)|6\n")?;
 /// let found = recorded(&trace.steps, &|_| None);
-/// assert_eq!(found[0].core, [4, 5]);
+/// assert_eq!(found[0].core, [5, 4]);
 /// assert!(recorded(&trace.steps[..5], &|_| None).is_empty());
 /// # Ok::<(), text::ParseError>(())
 /// ```
