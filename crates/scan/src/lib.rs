@@ -1,0 +1,5 @@
+//! The static analyser: possible data races and deadlocks of a program, from its bitcode, without running it.
+//!
+//! It follows "Fast and Accurate Static Data-Race Detection for Concurrent Programs" (Kahlon, Yang, Sankaranarayanan, Gupta 2007).
+
+pub mod ir;
