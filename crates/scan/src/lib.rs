@@ -2,4 +2,14 @@
 //!
 //! It follows "Fast and Accurate Static Data-Race Detection for Concurrent Programs" (Kahlon, Yang, Sankaranarayanan, Gupta 2007).
 
+pub mod analysis;
+pub mod calls;
+mod flow;
 pub mod ir;
+pub mod model;
+pub mod path;
+pub mod points;
+pub mod shape;
+pub mod state;
+pub mod summary;
+mod values;

@@ -1,0 +1,245 @@
+//! The program as a whole: its classes of memory, calls, and the summaries of its functions, callees first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::calls::{self, Calls};
+use crate::flow;
+use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
+use crate::model::{Effect, Model};
+use crate::path::{PathId, Paths, Site};
+use crate::points::{ClassId, Points, Target};
+use crate::summary::Summary;
+
+/// How often functions that call each other are looked at again.
+const ROUNDS: usize = 4;
+
+/// A place where threads are created.
+#[derive(Clone, Debug, Default)]
+pub struct Spawn {
+    /// Threads that may run when it is reached, created by the same one.
+    pub live_before: BTreeSet<Site>,
+    /// Whether it can be reached more than once.
+    pub is_multiple: bool,
+    /// What threads run that are created there.
+    pub targets: Vec<FunctionId>,
+    /// Threads that those leave behind when they end.
+    pub leaves: BTreeSet<Site>,
+    /// What they are given, in the terms of the function that creates them.
+    pub data: Option<PathId>,
+}
+
+/// Everything that is known about a program.
+pub struct Analysis<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// What functions mean that are not looked into.
+    pub model: &'a Model,
+    /// Classes of memory.
+    pub points: Points<'a>,
+    /// Who calls whom.
+    pub calls: Calls,
+    /// All paths.
+    pub paths: Paths,
+    /// What functions do.
+    pub summaries: Vec<Option<Rc<Summary>>>,
+    /// Where threads are created.
+    pub spawns: BTreeMap<Site, Spawn>,
+    /// Classes that several threads can reach.
+    pub shared: FxHashSet<ClassId>,
+    /// Which bytes of them are written anywhere.
+    written: FxHashMap<ClassId, Vec<(i64, u64)>>,
+    /// Semaphores that are used as locks, or not: by the class and offset.
+    pub semaphores: FxHashMap<Target, bool>,
+    /// Functions whose summaries were too large, and say less than is known.
+    pub cut: BTreeSet<FunctionId>,
+    /// Calls of functions of which nothing is known.
+    pub unknown: BTreeMap<FunctionId, Site>,
+    /// Calls through pointers of which nobody knows what they call, and assembly.
+    pub unresolved: BTreeSet<Site>,
+}
+
+impl<'a> Analysis<'a> {
+    /// Looks at a program with these beginnings.
+    pub fn of(program: &'a Program, model: &'a Model, roots: &[FunctionId]) -> Self {
+        let points = Points::of(program, model);
+        let calls = Calls::of(program, &points, roots);
+        let mut analysis = Analysis {
+            program,
+            model,
+            points,
+            calls,
+            paths: Paths::default(),
+            summaries: vec![None; program.functions.len()],
+            spawns: BTreeMap::new(),
+            shared: FxHashSet::default(),
+            written: FxHashMap::default(),
+            semaphores: FxHashMap::default(),
+            cut: BTreeSet::new(),
+            unknown: BTreeMap::new(),
+            unresolved: BTreeSet::new(),
+        };
+        analysis.find_shared(roots);
+        analysis.summarise();
+        analysis
+    }
+
+    /// What threads can share: globals, what a new thread is given, what callers of a module's entries hand over, and all that
+    /// can be reached from there.
+    fn find_shared(&mut self, roots: &[FunctionId]) {
+        let mut from = Vec::new();
+        for (number, global) in self.program.globals.iter().enumerate() {
+            if !global.is_constant && !global.is_thread_local {
+                from.push(self.points.of_global(GlobalId::new(number)).class);
+            }
+        }
+        for root in roots {
+            for parameter in 0..self.program.function(*root).parameters {
+                let value = Operand::Value(crate::ir::ValueId(parameter));
+                from.extend(self.points.target(*root, value).map(|target| target.class));
+            }
+        }
+        self.each_statement(|analysis, site, kind| {
+            let Some(effects) = calls::effects(analysis.program, analysis.model, kind) else {
+                return;
+            };
+            let Kind::Call { arguments, .. } = kind else {
+                return;
+            };
+            for effect in effects {
+                match effect {
+                    Effect::Create {
+                        data: Some(data), ..
+                    } => {
+                        let operand = arguments.get(*data as usize).copied();
+                        let target = operand
+                            .and_then(|operand| analysis.points.target(site.function, operand));
+                        from.extend(target.map(|target| target.class));
+                    }
+                    Effect::CreateMethod { object, .. } => {
+                        let operand = arguments.get(*object as usize).copied();
+                        let target = operand
+                            .and_then(|operand| analysis.points.target(site.function, operand));
+                        from.extend(target.map(|target| target.class));
+                    }
+                    Effect::Count { semaphore, value } => {
+                        let is_one =
+                            arguments.get(*value as usize) == Some(&Operand::Integer(1));
+                        let operand = arguments.get(*semaphore as usize).copied();
+                        let target = operand
+                            .and_then(|operand| analysis.points.target(site.function, operand));
+                        if let Some(target) = target {
+                            let known = analysis.semaphores.entry(target).or_insert(is_one);
+                            *known &= is_one;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        });
+        self.shared = self.points.closure(from);
+        self.each_statement(|analysis, site, kind| analysis.note_writes(site, kind));
+    }
+
+    fn note_writes(&mut self, site: Site, kind: &Kind) {
+        let mut written: Vec<(Operand, u64)> = Vec::new();
+        match kind {
+            Kind::Store { to, size, .. } => written.push((*to, *size)),
+            Kind::Update { at, size, .. } => written.push((*at, *size)),
+            Kind::Call { arguments, .. } => {
+                let effects = calls::effects(self.program, self.model, kind);
+                for effect in effects.into_iter().flatten() {
+                    if let Effect::Write(number)
+                    | Effect::Copy { to: number, .. }
+                    | Effect::Free(number)
+                    | Effect::Atomic(number) = effect
+                    {
+                        let operand = arguments.get(*number as usize);
+                        written.extend(operand.map(|operand| (*operand, 0)));
+                    }
+                }
+            }
+            _ => {}
+        }
+        for (operand, size) in written {
+            if let Some(target) = self.points.target(site.function, operand) {
+                let all = self.written.entry(target.class).or_default();
+                if !all.contains(&(target.offset, size)) {
+                    all.push((target.offset, size));
+                }
+            }
+        }
+    }
+
+    fn each_statement(&mut self, mut visit: impl FnMut(&mut Self, Site, &Kind)) {
+        let program = self.program;
+        for function in program.function_ids() {
+            for (block, one) in program.function(function).blocks.iter().enumerate() {
+                for (statement, what) in one.statements.iter().enumerate() {
+                    let site = Site {
+                        function,
+                        block: block as u32,
+                        statement: statement as u32,
+                    };
+                    visit(self, site, &what.kind);
+                }
+            }
+        }
+    }
+
+    /// Whether an access can matter: several threads can come there, and somebody writes.
+    pub fn matters(&self, target: Target, size: u64) -> bool {
+        let overlaps = |(offset, length): &(i64, u64)| overlap((target.offset, size), (*offset, *length));
+        self.shared.contains(&target.class)
+            && self
+                .written
+                .get(&target.class)
+                .is_some_and(|all| all.iter().any(overlaps))
+    }
+
+    fn summarise(&mut self) {
+        for group in self.calls.groups.clone() {
+            let defined: Vec<FunctionId> = group
+                .into_iter()
+                .filter(|id| {
+                    let function = self.program.function(*id);
+                    function.is_defined() && self.model.of(&function.name).is_none()
+                })
+                .collect();
+            let rounds = match defined.len() {
+                1 if !self.calls_itself(defined[0]) => 1,
+                _ => ROUNDS,
+            };
+            for _ in 0..rounds {
+                let mut is_stable = true;
+                for id in &defined {
+                    let summary = flow::summarise(self, *id);
+                    let before = self.summaries[id.index()].as_ref();
+                    is_stable &= before.is_some_and(|before| {
+                        before.exit == summary.exit && before.deeds.len() == summary.deeds.len()
+                    });
+                    self.summaries[id.index()] = Some(Rc::new(summary));
+                }
+                if is_stable {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn calls_itself(&self, function: FunctionId) -> bool {
+        let mut callers = self.calls.callers(function).iter();
+        callers.any(|site| site.function == function)
+    }
+}
+
+/// Whether two pieces of memory overlap; a size of 0 is one that nobody knows.
+pub fn overlap((one, long): (i64, u64), (other, wide): (i64, u64)) -> bool {
+    let ends = |from: i64, size: u64| match size {
+        0 => i64::MAX,
+        size => from.saturating_add(size as i64),
+    };
+    one < ends(other, wide) && other < ends(one, long)
+}

@@ -1,0 +1,227 @@
+//! What a branch tells: whether an attempt to take a lock succeeded, and that a loop is over.
+
+use crate::calls;
+use crate::ir::{BlockId, Comparison, Kind, Operand, Terminator, ValueId};
+use crate::model::{Effect, Fails, Mode, Object};
+use crate::path::{Base, PathId, Site};
+use crate::state::{Fact, Held, State};
+use crate::values::Values;
+
+use super::Flow;
+
+/// A lock that was tried.
+struct Attempt {
+    lock: Option<PathId>,
+    target: Option<crate::points::Target>,
+    mode: Mode,
+    fails: Fails,
+    at: Site,
+}
+
+impl Flow<'_, '_> {
+    /// What is known behind a block, by where it goes on.
+    pub(super) fn onward(&mut self, block: BlockId, state: &State) -> Vec<(BlockId, State)> {
+        let terminator = &self.function.blocks[block.index()].terminator;
+        let mut all: Vec<(BlockId, State)> = Vec::new();
+        match terminator {
+            Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let told = decided(&self.values, *condition);
+                for (next, holds) in [(*then, true), (*otherwise, false)] {
+                    let mut state = state.clone();
+                    if let Some((value, if_nonzero)) = told {
+                        self.attempted(value, holds == if_nonzero, &mut state);
+                    }
+                    all.push((next, state));
+                }
+            }
+            Terminator::Switch {
+                on: Operand::Value(value),
+                cases,
+                otherwise,
+            } => {
+                for (number, next) in cases {
+                    let mut state = state.clone();
+                    self.attempted(*value, *number != 0, &mut state);
+                    all.push((*next, state));
+                }
+                all.push((*otherwise, state.clone()));
+            }
+            other => {
+                let next = other.successors().into_iter();
+                all.extend(next.map(|next| (next, state.clone())));
+            }
+        }
+        for (next, state) in &mut all {
+            self.leave_loops(block, *next, state);
+        }
+        all
+    }
+
+    /// The result of a call is 0, or it is not.
+    fn attempted(&mut self, value: ValueId, is_nonzero: bool, state: &mut State) {
+        let Some(attempt) = self.attempt(self.values.same(value)) else {
+            return;
+        };
+        let has_failed = match attempt.fails {
+            Fails::Never => return,
+            Fails::NonZero => is_nonzero,
+            Fails::Zero => !is_nonzero,
+        };
+        if !has_failed && let Some(lock) = attempt.lock {
+            let target = attempt.target;
+            state.lock(Held {
+                lock,
+                target: target.map(|target| (target.class.number(), target.offset)),
+                mode: attempt.mode,
+                depth: 1,
+                at: attempt.at,
+                since: Default::default(),
+            });
+        }
+    }
+
+    fn attempt(&mut self, value: ValueId) -> Option<Attempt> {
+        let kind = self.values.definition(value)?;
+        let Kind::Call { arguments, .. } = kind else {
+            return None;
+        };
+        let effects = calls::effects(self.analysis.program, self.analysis.model, kind)?;
+        let at = self.values.site(value)?;
+        for effect in effects {
+            let (object, mode, fails) = match effect {
+                Effect::Lock {
+                    object,
+                    mode,
+                    fails,
+                } => (object.clone(), *mode, *fails),
+                Effect::Down { semaphore, fails } => {
+                    (Object::Argument(*semaphore), Mode::Write, *fails)
+                }
+                _ => continue,
+            };
+            let (lock, target) = self.object(&object, arguments);
+            if matches!(effect, Effect::Down { .. }) && !self.is_binary(target) {
+                continue;
+            }
+            return Some(Attempt {
+                lock,
+                target,
+                mode,
+                fails,
+                at,
+            });
+        }
+        None
+    }
+
+    /// A lock or a condition that a call is about: its path and class.
+    pub(super) fn object(
+        &mut self,
+        object: &Object,
+        arguments: &[Operand],
+    ) -> (Option<PathId>, Option<crate::points::Target>) {
+        match object {
+            Object::Named(number) => {
+                let path = self.analysis.paths.base(Base::Named(*number));
+                (Some(path), None)
+            }
+            Object::Argument(number) => {
+                let Some(operand) = arguments.get(*number as usize) else {
+                    return (None, None);
+                };
+                let path = self.path(*operand);
+                let target = self.analysis.points.target(self.id, *operand);
+                (path, target)
+            }
+        }
+    }
+
+    /// Whether a semaphore is used as a lock.
+    pub(super) fn is_binary(&self, target: Option<crate::points::Target>) -> bool {
+        let known = target.and_then(|target| self.analysis.semaphores.get(&target));
+        known.copied().unwrap_or(false)
+    }
+
+    /// Behind a loop that waits for a condition it holds; behind one that waits for threads of an array, they have ended.
+    fn leave_loops(&mut self, from: BlockId, to: BlockId, state: &mut State) {
+        let shape = &self.analysis.calls.shapes[self.id.index()];
+        let left: Vec<u32> = shape.left(from, to).collect();
+        if left.is_empty() {
+            return;
+        }
+        let function = self.function;
+        for (block, one) in function.blocks.iter().enumerate() {
+            let shape = &self.analysis.calls.shapes[self.id.index()];
+            let around = shape.loop_around(block as u32);
+            if !around.is_some_and(|around| left.contains(&around)) {
+                continue;
+            }
+            for statement in &one.statements {
+                let kind = &statement.kind;
+                let Some(effects) =
+                    calls::effects(self.analysis.program, self.analysis.model, kind)
+                else {
+                    continue;
+                };
+                let Kind::Call { arguments, .. } = kind else {
+                    continue;
+                };
+                for effect in effects {
+                    match effect {
+                        Effect::Wait {
+                            condition,
+                            is_timed: false,
+                        } => {
+                            let (path, _) = self.object(condition, arguments);
+                            state.after.extend(path.map(Fact::Waited));
+                        }
+                        Effect::Join { handle, by_address } => {
+                            if let Some(handle) = self.handle(arguments, *handle, *by_address) {
+                                self.join(handle, true, state);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The value that a condition is about, and whether the condition holds if that is not 0.
+fn decided(values: &Values, condition: Operand) -> Option<(ValueId, bool)> {
+    let Operand::Value(mut value) = condition else {
+        return None;
+    };
+    let mut if_nonzero = true;
+    for _ in 0..8 {
+        value = values.same(value);
+        match values.definition(value)? {
+            Kind::Compare { how, operands, .. } => {
+                let [left, right] = *operands;
+                let zero = [Operand::Integer(0), Operand::Null];
+                let (inner, other) = match (left, right) {
+                    (Operand::Value(inner), other) | (other, Operand::Value(inner)) => {
+                        (inner, other)
+                    }
+                    _ => return None,
+                };
+                if !zero.contains(&other) {
+                    return None;
+                }
+                match how {
+                    Comparison::Equal => if_nonzero = !if_nonzero,
+                    Comparison::Unequal => {}
+                    _ => return None,
+                }
+                value = inner;
+            }
+            _ => break,
+        }
+    }
+    Some((value, if_nonzero))
+}

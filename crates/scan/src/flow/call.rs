@@ -1,0 +1,553 @@
+//! Calls: of functions that have a summary, of those that the model knows, and the creation of threads.
+
+use std::collections::BTreeSet;
+
+use crate::ir::{Callee, FunctionId, Kind, Mark, Operand, ValueId};
+use crate::model::{Effect, Fails, Object};
+use crate::path::{Base, PathId, Site, Step};
+use crate::state::{Fact, Held, State};
+use crate::summary::{Arguments, What};
+
+use super::Flow;
+
+impl Flow<'_, '_> {
+    /// What calls return: the paths of it, callees' results in terms of this function.
+    pub(super) fn find_results(&mut self) {
+        let order = self.analysis.calls.shapes[self.id.index()].order.clone();
+        let function = self.function;
+        for block in order {
+            for (index, statement) in function.blocks[block.index()].statements.iter().enumerate() {
+                let Kind::Call {
+                    into: Some(into),
+                    callee,
+                    arguments,
+                } = &statement.kind
+                else {
+                    continue;
+                };
+                if !function.values[into.index()].is_pointer {
+                    continue;
+                }
+                let site = self.site(block, index);
+                if let Some(path) = self.result(site, *into, *callee, arguments) {
+                    self.values.set_result(*into, path);
+                }
+            }
+        }
+        self.values.settle(&mut self.analysis.paths);
+    }
+
+    fn result(
+        &mut self,
+        site: Site,
+        into: ValueId,
+        callee: Callee,
+        arguments: &[Operand],
+    ) -> Option<PathId> {
+        let Callee::Direct(id) = callee else {
+            return None;
+        };
+        if let Some(effects) = self.analysis.model.of(&self.analysis.program.function(id).name) {
+            let is_new = effects.contains(&Effect::Allocate);
+            if is_new {
+                self.allocated.insert(into);
+                return Some(self.analysis.paths.base(Base::Heap(site)));
+            }
+            let returned = effects.iter().find_map(|effect| match effect {
+                Effect::Returns(number) => arguments.get(*number as usize),
+                _ => None,
+            });
+            return returned.and_then(|operand| self.path(*operand));
+        }
+        let summary = self.analysis.summaries[id.index()].clone()?;
+        if summary.returns_fresh {
+            self.allocated.insert(into);
+            return Some(self.analysis.paths.base(Base::Heap(site)));
+        }
+        let result = summary.result?;
+        let given = self.given(arguments);
+        let arguments = Arguments {
+            callee: id,
+            paths: &given,
+        };
+        arguments.path(&mut self.analysis.paths, result)
+    }
+
+    fn given(&mut self, arguments: &[Operand]) -> Vec<Option<PathId>> {
+        arguments.iter().map(|operand| self.path(*operand)).collect()
+    }
+
+    /// A call; `None` if it does not return.
+    pub(super) fn call(
+        &mut self,
+        site: Site,
+        into: Option<ValueId>,
+        callee: Callee,
+        arguments: &[Operand],
+        state: &mut State,
+    ) -> Option<()> {
+        if let Callee::Direct(id) = callee {
+            let name = &self.analysis.program.function(id).name;
+            if let Some(effects) = self.analysis.model.of(name) {
+                return self.modelled(site, into, effects, arguments, state);
+            }
+        }
+        let targets: Vec<FunctionId> = match callee {
+            Callee::Direct(id) => vec![id],
+            _ => self.analysis.calls.targets(site).to_vec(),
+        };
+        if targets.is_empty() && self.is_collecting {
+            self.analysis.unresolved.insert(site);
+        }
+        let after = self.calls(site, &targets, arguments, state)?;
+        *state = after;
+        if let Some(into) = into
+            && self.allocated.contains(&into)
+        {
+            state.fresh.insert(into);
+        }
+        Some(())
+    }
+
+    /// One of several functions is called. What is known then; `None` if none of them returns.
+    fn calls(
+        &mut self,
+        site: Site,
+        targets: &[FunctionId],
+        arguments: &[Operand],
+        state: &State,
+    ) -> Option<State> {
+        let mut after: Option<State> = None;
+        for target in targets {
+            let mut next = state.clone();
+            if !self.enter(site, *target, arguments, &mut next) {
+                continue;
+            }
+            match &mut after {
+                Some(after) => {
+                    after.meet(&next);
+                }
+                none => *none = Some(next),
+            }
+        }
+        match targets.is_empty() {
+            true => Some(state.clone()),
+            false => after,
+        }
+    }
+
+    /// A function is called; whether it returns.
+    fn enter(
+        &mut self,
+        site: Site,
+        callee: FunctionId,
+        arguments: &[Operand],
+        state: &mut State,
+    ) -> bool {
+        let Some(summary) = self.analysis.summaries[callee.index()].clone() else {
+            if !self.analysis.program.function(callee).is_defined() {
+                // Nobody knows what it does with what it gets.
+                for argument in arguments {
+                    self.operand_escapes(*argument, state);
+                }
+                if self.is_collecting {
+                    self.analysis.unknown.entry(callee).or_insert(site);
+                }
+            }
+            return true;
+        };
+        let given = self.given(arguments);
+        let terms = Arguments {
+            callee,
+            paths: &given,
+        };
+        for (argument, escapes) in arguments.iter().zip(&summary.escapes) {
+            if *escapes {
+                self.operand_escapes(*argument, state);
+            }
+        }
+        if self.is_collecting {
+            for spawned in &summary.spawned {
+                if let Some(spawn) = self.analysis.spawns.get_mut(spawned) {
+                    spawn.live_before.extend(state.live.keys());
+                }
+            }
+            self.summary.spawned.extend(&summary.spawned);
+            for deed in &summary.deeds {
+                let deed = terms.deed(&mut self.analysis.paths, deed, state, site);
+                self.add(deed, state);
+            }
+        }
+        let Some(exit) = &summary.exit else {
+            return false;
+        };
+        let exit = terms.state(&mut self.analysis.paths, exit);
+        self.returned(exit, state);
+        true
+    }
+
+    /// What a callee leaves behind.
+    fn returned(&mut self, exit: State, state: &mut State) {
+        for handle in &exit.joined {
+            self.join(*handle, false, state);
+        }
+        for lock in &exit.released {
+            let nowhere = crate::points::Target::NOWHERE;
+            state.unlock(Some(*lock), Some(nowhere));
+        }
+        for held in &mut state.held {
+            let own = held.lock;
+            held.since
+                .extend(exit.acquired.iter().filter(|lock| **lock != own));
+        }
+        state.acquired.extend(&exit.acquired);
+        for held in exit.held {
+            match state.held.iter_mut().find(|one| one.lock == held.lock) {
+                Some(one) => one.depth += held.depth,
+                None => state.held.push(held),
+            }
+        }
+        state.held.sort_by_key(|held| held.lock);
+        state.live.extend(exit.live);
+        state.after.extend(exit.after);
+        state.maybe.extend(exit.maybe);
+    }
+
+    /// A function that the model knows.
+    fn modelled(
+        &mut self,
+        site: Site,
+        into: Option<ValueId>,
+        effects: &[Effect],
+        arguments: &[Operand],
+        state: &mut State,
+    ) -> Option<()> {
+        let argument = |number: u32| arguments.get(number as usize).copied();
+        let mut returns = true;
+        for effect in effects {
+            match effect {
+                Effect::Lock {
+                    object,
+                    mode,
+                    fails,
+                } => self.lock(site, object, arguments, (*mode, *fails), state),
+                Effect::Down { semaphore, fails } => {
+                    let object = Object::Argument(*semaphore);
+                    let (path, target) = self.object(&object, arguments);
+                    match self.is_binary(target) {
+                        true => {
+                            self.lock(site, &object, arguments, (Default::default(), *fails), state);
+                        }
+                        false if *fails == Fails::Never => {
+                            state.after.extend(path.map(Fact::Waited));
+                        }
+                        false => {}
+                    }
+                }
+                Effect::Unlock { object } => {
+                    let (path, target) = self.object(object, arguments);
+                    state.unlock(path, target);
+                }
+                Effect::Up { semaphore } => {
+                    let object = Object::Argument(*semaphore);
+                    let (path, target) = self.object(&object, arguments);
+                    if self.is_binary(target) {
+                        state.unlock(path, target);
+                    }
+                    self.tell(What::Signal, site, path, target, state);
+                    state.maybe.extend(path.map(Fact::Signalled));
+                }
+                Effect::Wait {
+                    condition,
+                    is_timed,
+                } => {
+                    let (path, _) = self.object(condition, arguments);
+                    if !is_timed {
+                        state.after.extend(path.map(Fact::Waited));
+                    }
+                }
+                Effect::Signal { condition } => {
+                    let (path, target) = self.object(condition, arguments);
+                    self.tell(What::Signal, site, path, target, state);
+                    state.maybe.extend(path.map(Fact::Signalled));
+                }
+                Effect::Barrier { barrier } => {
+                    let (path, target) = self.object(&Object::Argument(*barrier), arguments);
+                    self.tell(What::Barrier, site, path, target, state);
+                    state.after.extend(path.map(Fact::Passed));
+                    state.maybe.extend(path.map(Fact::Passed));
+                }
+                Effect::Create { data, handle, .. } => {
+                    let data = data.and_then(argument);
+                    let given = data.and_then(|data| self.path(data));
+                    let handle = handle.and_then(argument);
+                    self.create(site, &[given], data, handle, state);
+                }
+                Effect::CreateMethod { object, handle, .. } => {
+                    let at = argument(*object).and_then(|object| self.path(object));
+                    let object = at.and_then(|at| self.analysis.paths.step(at, Step::Load));
+                    let handle = handle.and_then(argument);
+                    self.create(site, &[object], None, handle, state);
+                }
+                Effect::Join { handle, by_address } => {
+                    if let Some(handle) = self.handle(arguments, *handle, *by_address) {
+                        self.join(handle, false, state);
+                        state.joined.insert(handle);
+                    }
+                }
+                Effect::Once { flag, .. } => {
+                    let (flag, target) = self.object(&Object::Argument(*flag), arguments);
+                    self.once(site, flag, target, state);
+                }
+                Effect::Calls { with, .. } => {
+                    let with: Vec<Operand> = with.iter().filter_map(|one| argument(*one)).collect();
+                    let targets = self.analysis.calls.targets(site).to_vec();
+                    if let Some(after) = self.calls(site, &targets, &with, state) {
+                        *state = after;
+                    }
+                }
+                Effect::Allocate => state.fresh.extend(into),
+                Effect::Ends => returns = false,
+                Effect::Read(number) => self.touch(site, argument(*number), false, state),
+                Effect::Write(number) | Effect::Free(number) => {
+                    self.touch(site, argument(*number), true, state);
+                }
+                Effect::Copy { to, from } => {
+                    self.touch(site, argument(*from), false, state);
+                    self.touch(site, argument(*to), true, state);
+                }
+                Effect::Atomic(number) => {
+                    if let (true, Some(operand)) = (self.is_collecting, argument(*number)) {
+                        self.access(site, operand, 0, true, Mark::Atomic, state);
+                    }
+                }
+                Effect::Count { .. }
+                | Effect::Returns(_)
+                | Effect::Registers { .. }
+                | Effect::Nothing => {}
+            }
+        }
+        returns.then_some(())
+    }
+
+    fn touch(&mut self, site: Site, operand: Option<Operand>, writes: bool, state: &State) {
+        if let (true, Some(operand)) = (self.is_collecting, operand) {
+            self.access(site, operand, 0, writes, Mark::Plain, state);
+        }
+    }
+
+    fn tell(
+        &mut self,
+        what: What,
+        site: Site,
+        path: Option<PathId>,
+        target: Option<crate::points::Target>,
+        state: &State,
+    ) {
+        if self.is_collecting {
+            let deed = self.deed(what, site, path, target, state);
+            self.add(deed, state);
+        }
+    }
+
+    fn lock(
+        &mut self,
+        site: Site,
+        object: &Object,
+        arguments: &[Operand],
+        (mode, fails): (crate::model::Mode, Fails),
+        state: &mut State,
+    ) {
+        let (path, target) = self.object(object, arguments);
+        // Who only tries does not wait: there is no deadlock in that.
+        if fails == Fails::Never {
+            self.tell(What::Lock(mode), site, path, target, state);
+            if let Some(lock) = path {
+                state.lock(Held {
+                    lock,
+                    target: target.map(|target| (target.class.number(), target.offset)),
+                    mode,
+                    depth: 1,
+                    at: site,
+                    since: BTreeSet::new(),
+                });
+            }
+        }
+    }
+
+    /// What runs once runs alone, and whoever comes back from there comes after it.
+    fn once(
+        &mut self,
+        site: Site,
+        flag: Option<PathId>,
+        target: Option<crate::points::Target>,
+        state: &mut State,
+    ) {
+        let targets = self.analysis.calls.targets(site).to_vec();
+        let mut inside = state.clone();
+        if let Some(lock) = flag {
+            inside.lock(Held {
+                lock,
+                target: target.map(|target| (target.class.number(), target.offset)),
+                mode: Default::default(),
+                depth: 1,
+                at: site,
+                since: BTreeSet::new(),
+            });
+        }
+        if let Some(mut after) = self.calls(site, &targets, &[], &inside) {
+            after.unlock(flag, target);
+            // It may have run in another thread.
+            let before = state.clone();
+            *state = after;
+            state.meet(&before);
+        }
+        state.after.extend(flag.map(Fact::Once));
+    }
+
+    /// A thread is created.
+    fn create(
+        &mut self,
+        site: Site,
+        given: &[Option<PathId>],
+        data: Option<Operand>,
+        handle: Option<Operand>,
+        state: &mut State,
+    ) {
+        let handle = handle.and_then(|handle| self.path(handle));
+        let given: Vec<Option<PathId>> = given
+            .iter()
+            .map(|path| path.map(|path| self.owned(site, path)))
+            .collect();
+        if self.is_collecting {
+            let targets = self.analysis.calls.targets(site).to_vec();
+            let is_multiple = !self.analysis.calls.is_once(site);
+            let mut leaves = BTreeSet::new();
+            for target in &targets {
+                if let Some(summary) = &self.analysis.summaries[target.index()] {
+                    let exit = summary.exit.as_ref();
+                    leaves.extend(exit.into_iter().flat_map(|exit| exit.live.keys().copied()));
+                }
+            }
+            let spawn = self.analysis.spawns.entry(site).or_default();
+            spawn.live_before.extend(state.live.keys());
+            spawn.is_multiple = is_multiple;
+            spawn.targets.clone_from(&targets);
+            spawn.leaves = leaves;
+            spawn.data = given.first().copied().flatten();
+            self.summary.spawned.insert(site);
+            for target in targets {
+                self.thread(site, target, &given, state);
+            }
+        }
+        if let Some(data) = data {
+            self.operand_escapes(data, state);
+        }
+        state.live.insert(site, handle);
+    }
+
+    /// What a new thread does.
+    fn thread(&mut self, site: Site, target: FunctionId, given: &[Option<PathId>], state: &State) {
+        let Some(summary) = self.analysis.summaries[target.index()].clone() else {
+            return;
+        };
+        let terms = Arguments {
+            callee: target,
+            paths: given,
+        };
+        // It has none of its creator's locks, but comes after all that has happened.
+        let begin = State {
+            after: state.after.clone(),
+            maybe: state.maybe.clone(),
+            ..State::default()
+        };
+        for deed in &summary.deeds {
+            let mut deed = terms.deed(&mut self.analysis.paths, deed, &begin, site);
+            deed.chain.insert(0, site);
+            self.add(deed, state);
+        }
+    }
+
+    /// What a thread is given, marked as its own if each that is created there gets another: an element by a loop's variable, or
+    /// something that was allocated in the same round.
+    fn owned(&mut self, site: Site, path: PathId) -> PathId {
+        let shape = &self.analysis.calls.shapes[self.id.index()];
+        let Some(around) = shape.loop_around(site.block) else {
+            return path;
+        };
+        let in_loop = |block: u32| shape.loops[around as usize].blocks[block as usize];
+        let paths = &self.analysis.paths;
+        let is_own = match paths.origin(path) {
+            _ if paths.loads(path) => false,
+            Base::Heap(at) if at.function == self.id && in_loop(at.block) => true,
+            _ => paths.steps(path).iter().any(|step| match step {
+                Step::Element(_, Some((function, index))) => {
+                    *function == self.id
+                        && self.values.block_of(*index).is_some_and(in_loop)
+                }
+                _ => false,
+            }),
+        };
+        match is_own {
+            true => {
+                let own = self.analysis.paths.step(path, Step::Own(site));
+                own.unwrap_or(path)
+            }
+            false => path,
+        }
+    }
+
+    /// Where the handle is that a thread is waited for with.
+    pub(super) fn handle(
+        &mut self,
+        arguments: &[Operand],
+        number: u32,
+        by_address: bool,
+    ) -> Option<PathId> {
+        let operand = arguments.get(number as usize)?;
+        if by_address {
+            return self.path(*operand);
+        }
+        // A handle is a number: it has no path, but where it is read from has one.
+        let Operand::Value(value) = operand else {
+            return None;
+        };
+        match self.values.definition(self.values.same(*value))? {
+            Kind::Load { from, .. } => self.path(*from),
+            _ => None,
+        }
+    }
+
+    /// Threads whose handle is there have ended. Behind a loop, all of an array.
+    pub(super) fn join(&mut self, handle: PathId, is_loop: bool, state: &mut State) {
+        let plain = self.without_index(handle);
+        let is_element = plain != handle;
+        if is_element && !is_loop {
+            return;
+        }
+        let live: Vec<(Site, Option<PathId>)> =
+            state.live.iter().map(|(site, at)| (*site, *at)).collect();
+        for (site, at) in live {
+            let same = at.is_some_and(|at| self.without_index(at) == plain);
+            let leaves = self.analysis.spawns.get(&site);
+            let is_last = leaves.is_none_or(|spawn| spawn.leaves.is_empty());
+            if same && is_last {
+                state.live.remove(&site);
+            }
+        }
+    }
+
+    fn without_index(&mut self, path: PathId) -> PathId {
+        let paths = &mut self.analysis.paths;
+        let steps = paths.steps(path);
+        let mut plain = paths.base(paths.origin(path));
+        for step in steps {
+            let step = match step {
+                Step::Element(stride, _) => Step::Element(stride, None),
+                other => other,
+            };
+            plain = paths.step(plain, step).unwrap_or(plain);
+        }
+        plain
+    }
+}

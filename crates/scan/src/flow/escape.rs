@@ -1,0 +1,85 @@
+//! When memory that a function has allocated becomes known to others: what is done to it before is nobody else's business.
+
+use crate::ir::{Operand, ValueId};
+use crate::path::Base;
+use crate::state::State;
+
+use super::Flow;
+
+impl Flow<'_, '_> {
+    /// A value is stored: if it is an address in something, that is known to others now, unless it is stored in the same thing.
+    pub(super) fn store_escapes(&mut self, to: Operand, value: Operand, state: &mut State) {
+        let Some(stored) = self.path(value) else {
+            return;
+        };
+        let paths = &self.analysis.paths;
+        let origin = paths.origin(stored);
+        if paths.loads(stored) {
+            return;
+        }
+        if let Some(to) = self.path(to) {
+            let paths = &self.analysis.paths;
+            if paths.origin(to) == origin && !paths.loads(to) {
+                return;
+            }
+        }
+        self.escapes(origin, state);
+    }
+
+    /// An address is handed to somebody who may keep it.
+    pub(super) fn operand_escapes(&mut self, operand: Operand, state: &mut State) {
+        if let Some(path) = self.path(operand)
+            && !self.analysis.paths.loads(path)
+        {
+            let origin = self.analysis.paths.origin(path);
+            self.escapes(origin, state);
+        }
+    }
+
+    fn escapes(&mut self, origin: Base, state: &mut State) {
+        match origin {
+            Base::Parameter(number) => {
+                if let Some(escapes) = self.summary.escapes.get_mut(number as usize) {
+                    *escapes = true;
+                }
+            }
+            Base::Heap(_) => {
+                let gone: Vec<ValueId> = state
+                    .fresh
+                    .iter()
+                    .copied()
+                    .filter(|value| self.origin_of(*value) == Some(origin))
+                    .collect();
+                for value in gone {
+                    state.fresh.remove(&value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn origin_of(&mut self, value: ValueId) -> Option<Base> {
+        let path = self.path(Operand::Value(value))?;
+        Some(self.analysis.paths.origin(path))
+    }
+
+    /// Whether what is returned was allocated here and nobody else knows it.
+    pub(super) fn is_fresh_result(&mut self, result: Operand, state: &State) -> bool {
+        match result {
+            Operand::Null => true,
+            Operand::Value(value) => {
+                let Some(path) = self.path(result) else {
+                    return false;
+                };
+                let origin = self.analysis.paths.origin(path);
+                let is_whole = self.analysis.paths.last(path).is_none();
+                let fresh: Vec<ValueId> = state.fresh.iter().copied().collect();
+                is_whole
+                    && (self.allocated.contains(&value)
+                        || fresh.iter().any(|one| self.origin_of(*one) == Some(origin)))
+                    && fresh.iter().any(|one| self.origin_of(*one) == Some(origin))
+            }
+            _ => false,
+        }
+    }
+}

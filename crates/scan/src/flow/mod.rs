@@ -1,0 +1,298 @@
+//! From a function's body to its summary: what is known at each place is carried forward until nothing changes, then everything that
+//! matters is written down with what is known there.
+//!
+//! Locksets and acquisition histories are those of the paper's section 4, taken over all ways to a place (what holds on each of them): a pair that they
+//! rule out is ruled out whatever way is taken.
+
+mod branch;
+mod call;
+mod escape;
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use crate::analysis::Analysis;
+use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
+use crate::path::{Base, PathId, Site};
+use crate::state::State;
+use crate::summary::{Deed, Summary, What};
+use crate::values::Values;
+
+/// How many deeds a summary may have. Beyond that those of one statement are made one.
+const MOST_DEEDS: usize = 3000;
+
+/// What the function of this name does, as far as its callees are known.
+pub fn summarise(analysis: &mut Analysis, id: FunctionId) -> Summary {
+    let mut flow = Flow::new(analysis, id);
+    let states = flow.states();
+    flow.collect(&states)
+}
+
+/// One function that is looked at.
+struct Flow<'f, 'a> {
+    analysis: &'f mut Analysis<'a>,
+    id: FunctionId,
+    function: &'a Function,
+    values: Values<'a>,
+    /// Values that are allocated by a call, which nobody else knows then.
+    allocated: BTreeSet<ValueId>,
+    /// What is written down.
+    summary: Summary,
+    /// Deeds that are there, by their statement.
+    known: FxHashMap<Site, Vec<usize>>,
+    is_collecting: bool,
+}
+
+impl<'f, 'a> Flow<'f, 'a> {
+    fn new(analysis: &'f mut Analysis<'a>, id: FunctionId) -> Self {
+        let program = analysis.program;
+        let function = program.function(id);
+        let values = Values::of(program, id, &mut analysis.paths);
+        let mut flow = Flow {
+            analysis,
+            id,
+            function,
+            values,
+            allocated: BTreeSet::new(),
+            summary: Summary::default(),
+            known: FxHashMap::default(),
+            is_collecting: false,
+        };
+        flow.find_results();
+        flow
+    }
+
+    fn site(&self, block: BlockId, statement: usize) -> Site {
+        Site {
+            function: self.id,
+            block: block.0,
+            statement: statement as u32,
+        }
+    }
+
+    fn path(&mut self, operand: Operand) -> Option<PathId> {
+        self.values.path(&mut self.analysis.paths, operand)
+    }
+
+    /// What is known at the beginning of each block that can be reached.
+    fn states(&mut self) -> Vec<Option<State>> {
+        let mut states: Vec<Option<State>> = vec![None; self.function.blocks.len()];
+        if let Some(first) = states.first_mut() {
+            *first = Some(State::default());
+        }
+        let order = self.analysis.calls.shapes[self.id.index()].order.clone();
+        let mut is_waiting: Vec<bool> = vec![true; self.function.blocks.len()];
+        let mut rounds = 0;
+        while is_waiting.iter().any(|waiting| *waiting) && rounds < 50 {
+            rounds += 1;
+            let mut any = false;
+            for block in &order {
+                if !std::mem::take(&mut is_waiting[block.index()]) {
+                    continue;
+                }
+                let Some(state) = states[block.index()].clone() else {
+                    continue;
+                };
+                let Some(state) = self.through(*block, state) else {
+                    continue;
+                };
+                for (next, state) in self.onward(*block, &state) {
+                    let changed = match &mut states[next.index()] {
+                        Some(known) => known.meet(&state),
+                        none => {
+                            *none = Some(state);
+                            true
+                        }
+                    };
+                    if changed {
+                        is_waiting[next.index()] = true;
+                        any = true;
+                    }
+                }
+            }
+            if !any {
+                break;
+            }
+        }
+        states
+    }
+
+    /// Through a block; `None` if its end is not reached.
+    fn through(&mut self, block: BlockId, mut state: State) -> Option<State> {
+        let function = self.function;
+        for (index, statement) in function.blocks[block.index()].statements.iter().enumerate() {
+            let site = self.site(block, index);
+            if self.is_collecting {
+                self.note(site, &statement.kind, &state);
+            }
+            self.step(site, &statement.kind, &mut state)?;
+        }
+        Some(state)
+    }
+
+    /// One statement; `None` if it does not come to its end.
+    fn step(&mut self, site: Site, kind: &Kind, state: &mut State) -> Option<()> {
+        match kind {
+            Kind::Store { to, value, .. } => self.store_escapes(*to, *value, state),
+            Kind::Update { at, value, .. } => self.store_escapes(*at, *value, state),
+            Kind::Call {
+                into,
+                callee,
+                arguments,
+            } => return self.call(site, *into, *callee, arguments, state),
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Writes down an access.
+    fn note(&mut self, site: Site, kind: &Kind, state: &State) {
+        match kind {
+            Kind::Load {
+                from, size, mark, ..
+            } => self.access(site, *from, *size, false, *mark, state),
+            Kind::Store { to, size, mark, .. } => {
+                self.access(site, *to, *size, true, *mark, state);
+            }
+            Kind::Update { at, size, .. } => {
+                self.access(site, *at, *size, true, Mark::Atomic, state);
+            }
+            _ => {}
+        }
+    }
+
+    /// An access of what an operand points at.
+    fn access(
+        &mut self,
+        site: Site,
+        operand: Operand,
+        size: u64,
+        writes: bool,
+        mark: Mark,
+        state: &State,
+    ) {
+        let Some(target) = self.analysis.points.target(self.id, operand) else {
+            return;
+        };
+        if !self.analysis.matters(target, size) {
+            return;
+        }
+        let path = self.path(operand);
+        let what = What::Access { writes, size, mark };
+        let deed = self.deed(what, site, path, Some(target), state);
+        self.add(deed, state);
+    }
+
+    /// Something that is done here.
+    fn deed(
+        &self,
+        what: What,
+        site: Site,
+        path: Option<PathId>,
+        target: Option<crate::points::Target>,
+        state: &State,
+    ) -> Deed {
+        Deed {
+            what,
+            site,
+            path,
+            target,
+            held: state.held.clone(),
+            released: state.released.clone(),
+            acquired: state.acquired.clone(),
+            live: state.live.keys().copied().collect(),
+            after: state.after.clone(),
+            maybe: state.maybe.clone(),
+            chain: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    /// Adds a deed, unless nobody else can see it, or it is there.
+    fn add(&mut self, deed: Deed, state: &State) {
+        if matches!(deed.what, What::Access { .. })
+            && deed.chain.is_empty()
+            && deed.path.is_some_and(|path| self.is_private(path, state))
+        {
+            return;
+        }
+        let same = self.known.entry(deed.site).or_default();
+        let deeds = &mut self.summary.deeds;
+        if same.iter().any(|known| deeds[*known].is_like(&deed)) {
+            return;
+        }
+        if deeds.len() >= MOST_DEEDS {
+            let like = same.iter().find(|known| {
+                let known = &deeds[**known];
+                known.what == deed.what && known.chain == deed.chain
+            });
+            if let Some(like) = like {
+                deeds[*like].merge(&deed);
+                self.analysis.cut.insert(self.id);
+                return;
+            }
+        }
+        same.push(deeds.len());
+        deeds.push(deed);
+    }
+
+    /// Whether a path lies in something that the function has allocated and nobody else knows yet.
+    fn is_private(&mut self, path: PathId, state: &State) -> bool {
+        let origin = self.analysis.paths.origin(path);
+        if !matches!(origin, Base::Heap(_)) || self.analysis.paths.loads(path) {
+            return false;
+        }
+        state.fresh.iter().any(|value| {
+            let own = self.values.path(&mut self.analysis.paths, Operand::Value(*value));
+            own.is_some_and(|own| self.analysis.paths.origin(own) == origin)
+        })
+    }
+
+    /// The second pass: everything that matters, with what is known there.
+    fn collect(mut self, states: &[Option<State>]) -> Summary {
+        self.is_collecting = true;
+        self.summary.escapes = vec![false; self.function.parameters as usize];
+        let order = self.analysis.calls.shapes[self.id.index()].order.clone();
+        let mut results: Vec<Option<PathId>> = Vec::new();
+        let mut is_fresh = true;
+        let mut exit: Option<State> = None;
+        for block in order {
+            let Some(state) = states[block.index()].clone() else {
+                continue;
+            };
+            let Some(state) = self.through(block, state) else {
+                continue;
+            };
+            let Terminator::Return(result) = self.function.blocks[block.index()].terminator else {
+                continue;
+            };
+            if let Some(result) = result {
+                is_fresh &= self.is_fresh_result(result, &state);
+                let path = self.path(result);
+                if result != Operand::Null {
+                    results.push(path);
+                }
+            }
+            match &mut exit {
+                Some(exit) => {
+                    exit.meet(&state);
+                }
+                none => *none = Some(state),
+            }
+        }
+        if let Some(exit) = &mut exit {
+            exit.fresh.clear();
+        }
+        let first = results.first().copied().flatten();
+        let is_one = results.iter().all(|result| *result == first);
+        let is_own = first.is_some_and(|path| {
+            let origin = self.analysis.paths.origin(path);
+            matches!(origin, Base::Local(..) | Base::Value(..))
+        });
+        self.summary.result = first.filter(|_| is_one && !is_own);
+        self.summary.returns_fresh = is_fresh && is_one && first.is_some();
+        self.summary.exit = exit;
+        self.summary
+    }
+}

@@ -1,0 +1,266 @@
+//! Reads models.
+//!
+//! ```toml
+//! [[function]]
+//! names = ["pthread_mutex_trylock"]   # `*` stands for anything
+//! lock = 0                            # the first argument points at the lock; a name in quotes: a lock without address
+//! fails = "nonzero"                   # the lock was not taken if the result is not 0
+//! ```
+
+use serde::Deserialize;
+
+use super::{Effect, Fails, Mode, Model, Object};
+
+/// A model that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the model {name} cannot be read: {error}")]
+pub struct ModelError {
+    name: String,
+    error: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    function: Vec<Function>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Function {
+    names: Vec<String>,
+    lock: Option<Which>,
+    unlock: Option<Which>,
+    #[serde(default)]
+    mode: ModeName,
+    #[serde(default)]
+    fails: FailsName,
+    create: Option<Create>,
+    create_method: Option<CreateMethod>,
+    join: Option<u32>,
+    join_address: Option<u32>,
+    once: Option<Once>,
+    calls: Option<Calls>,
+    wait: Option<Which>,
+    #[serde(default)]
+    timed: bool,
+    signal: Option<Which>,
+    barrier: Option<u32>,
+    count: Option<Count>,
+    down: Option<u32>,
+    up: Option<u32>,
+    #[serde(default)]
+    allocate: bool,
+    free: Option<u32>,
+    #[serde(default)]
+    read: Vec<u32>,
+    #[serde(default)]
+    write: Vec<u32>,
+    copy: Option<[u32; 2]>,
+    atomic: Option<u32>,
+    returns: Option<u32>,
+    registers: Option<Registers>,
+    #[serde(default)]
+    ends: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Which {
+    Argument(u32),
+    Named(String),
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ModeName {
+    Read,
+    #[default]
+    Write,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FailsName {
+    #[default]
+    Never,
+    Nonzero,
+    Zero,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Create {
+    start: u32,
+    data: Option<u32>,
+    handle: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CreateMethod {
+    object: u32,
+    slot: u32,
+    handle: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Once {
+    flag: u32,
+    run: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Calls {
+    function: u32,
+    #[serde(default)]
+    with: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Count {
+    semaphore: u32,
+    value: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Registers {
+    function: u32,
+    #[serde(default)]
+    parallel: bool,
+}
+
+impl Model {
+    /// Reads a model; what it says about a function replaces what was known.
+    ///
+    /// # Errors
+    /// When it is not TOML, or says something that nobody understands.
+    pub fn read(&mut self, name: &str, text: &str) -> Result<(), ModelError> {
+        let file: File = toml::from_str(text).map_err(|error| ModelError {
+            name: name.to_owned(),
+            error: error.to_string(),
+        })?;
+        for function in file.function {
+            let effects = self.effects(&function);
+            for name in &function.names {
+                self.set(name, effects.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, which: &Which) -> Object {
+        match which {
+            Which::Argument(number) => Object::Argument(*number),
+            Which::Named(name) => Object::Named(self.number(name)),
+        }
+    }
+
+    fn effects(&mut self, function: &Function) -> Vec<Effect> {
+        let fails = match function.fails {
+            FailsName::Never => Fails::Never,
+            FailsName::Nonzero => Fails::NonZero,
+            FailsName::Zero => Fails::Zero,
+        };
+        let mode = match function.mode {
+            ModeName::Read => Mode::Read,
+            ModeName::Write => Mode::Write,
+        };
+        let mut effects = Vec::new();
+        if let Some(which) = &function.lock {
+            let object = self.object(which);
+            effects.push(Effect::Lock {
+                object,
+                mode,
+                fails,
+            });
+        }
+        if let Some(which) = &function.unlock {
+            let object = self.object(which);
+            effects.push(Effect::Unlock { object });
+        }
+        if let Some(create) = &function.create {
+            effects.push(Effect::Create {
+                start: create.start,
+                data: create.data,
+                handle: create.handle,
+            });
+        }
+        if let Some(create) = &function.create_method {
+            effects.push(Effect::CreateMethod {
+                object: create.object,
+                slot: create.slot,
+                handle: create.handle,
+            });
+        }
+        for (handle, by_address) in [(function.join, false), (function.join_address, true)] {
+            effects.extend(handle.map(|handle| Effect::Join { handle, by_address }));
+        }
+        if let Some(once) = &function.once {
+            effects.push(Effect::Once {
+                flag: once.flag,
+                run: once.run,
+            });
+        }
+        if let Some(calls) = &function.calls {
+            effects.push(Effect::Calls {
+                function: calls.function,
+                with: calls.with.clone(),
+            });
+        }
+        if let Some(which) = &function.wait {
+            let condition = self.object(which);
+            effects.push(Effect::Wait {
+                condition,
+                is_timed: function.timed,
+            });
+        }
+        if let Some(which) = &function.signal {
+            let condition = self.object(which);
+            effects.push(Effect::Signal { condition });
+        }
+        effects.extend(function.barrier.map(|barrier| Effect::Barrier { barrier }));
+        effects.extend(function.count.as_ref().map(|count| Effect::Count {
+            semaphore: count.semaphore,
+            value: count.value,
+        }));
+        effects.extend(
+            function
+                .down
+                .map(|semaphore| Effect::Down { semaphore, fails }),
+        );
+        effects.extend(function.up.map(|semaphore| Effect::Up { semaphore }));
+        effects.extend(function.free.map(Effect::Free));
+        effects.extend(function.read.iter().map(|argument| Effect::Read(*argument)));
+        effects.extend(
+            function
+                .write
+                .iter()
+                .map(|argument| Effect::Write(*argument)),
+        );
+        effects.extend(function.copy.map(|[to, from]| Effect::Copy { to, from }));
+        effects.extend(function.atomic.map(Effect::Atomic));
+        effects.extend(function.returns.map(Effect::Returns));
+        if let Some(registers) = &function.registers {
+            effects.push(Effect::Registers {
+                function: registers.function,
+                is_parallel: registers.parallel,
+            });
+        }
+        if function.allocate {
+            effects.push(Effect::Allocate);
+        }
+        if function.ends {
+            effects.push(Effect::Ends);
+        }
+        if effects.is_empty() {
+            effects.push(Effect::Nothing);
+        }
+        effects
+    }
+}

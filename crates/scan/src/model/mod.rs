@@ -1,0 +1,270 @@
+//! What functions mean that are not looked into: which of them take locks, start threads, wait, allocate.
+//!
+//! The meaning is data: TOML files, some of which come with Deadheat (`models/`), and the user's own, which are read after those and win.
+
+mod file;
+
+use rustc_hash::FxHashMap;
+
+pub use file::ModelError;
+
+/// What a function does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Takes a lock.
+    Lock {
+        /// Which.
+        object: Object,
+        /// How.
+        mode: Mode,
+        /// Whether it may come back without.
+        fails: Fails,
+    },
+    /// Gives a lock back.
+    Unlock {
+        /// Which.
+        object: Object,
+    },
+    /// Starts a thread.
+    Create {
+        /// The argument with the function that it runs.
+        start: u32,
+        /// The argument that this function gets.
+        data: Option<u32>,
+        /// The argument that tells where the thread's handle is put; its result, if there is none.
+        handle: Option<u32>,
+    },
+    /// Starts a thread with an object's method.
+    CreateMethod {
+        /// The argument that points at where the object's address is.
+        object: u32,
+        /// Which of its virtual functions.
+        slot: u32,
+        /// The argument that tells where the thread's handle is put.
+        handle: Option<u32>,
+    },
+    /// Waits for a thread to end.
+    Join {
+        /// The argument with its handle.
+        handle: u32,
+        /// Whether the argument is the address of the handle.
+        by_address: bool,
+    },
+    /// Runs a function if nobody did yet.
+    Once {
+        /// The argument that remembers.
+        flag: u32,
+        /// The argument with the function.
+        run: u32,
+    },
+    /// Calls back before it returns.
+    Calls {
+        /// The argument with the function.
+        function: u32,
+        /// Its parameters, from the first on, are these arguments.
+        with: Vec<u32>,
+    },
+    /// Waits for a condition.
+    Wait {
+        /// Which.
+        condition: Object,
+        /// Whether the wait may end without.
+        is_timed: bool,
+    },
+    /// Announces a condition.
+    Signal {
+        /// Which.
+        condition: Object,
+    },
+    /// Waits until all have come.
+    Barrier {
+        /// Where.
+        barrier: u32,
+    },
+    /// Gives a semaphore its first value.
+    Count {
+        /// Which.
+        semaphore: u32,
+        /// The argument with the value.
+        value: u32,
+    },
+    /// Takes one from a semaphore.
+    Down {
+        /// Which.
+        semaphore: u32,
+        /// Whether it may come back without.
+        fails: Fails,
+    },
+    /// Gives one to a semaphore.
+    Up {
+        /// Which.
+        semaphore: u32,
+    },
+    /// Returns memory that nobody else has.
+    Allocate,
+    /// Ends the life of memory.
+    Free(u32),
+    /// Reads what an argument points at.
+    Read(u32),
+    /// Writes what an argument points at.
+    Write(u32),
+    /// Copies what one argument points at to where another does, pointers included.
+    Copy {
+        /// Where to.
+        to: u32,
+        /// Where from.
+        from: u32,
+    },
+    /// Works on memory atomically.
+    Atomic(u32),
+    /// Returns one of its arguments.
+    Returns(u32),
+    /// Hands a function to somebody who calls it later, in parallel with everything else.
+    Registers {
+        /// The argument with the function.
+        function: u32,
+        /// Whether it can run twice at once.
+        is_parallel: bool,
+    },
+    /// Does not return.
+    Ends,
+    /// Nothing that matters.
+    Nothing,
+}
+
+/// A lock or a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Object {
+    /// What an argument points at.
+    Argument(u32),
+    /// One that has no address, by the number of its name.
+    Named(u32),
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// Together with other readers.
+    Read,
+    /// Alone.
+    #[default]
+    Write,
+}
+
+/// Whether an attempt may fail, and how that is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fails {
+    /// It does not.
+    #[default]
+    Never,
+    /// It has failed if the result is not 0.
+    NonZero,
+    /// It has failed if the result is 0.
+    Zero,
+}
+
+/// The meaning of functions.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    functions: FxHashMap<String, Vec<Effect>>,
+    /// Names with a `*` in them, and what they mean.
+    patterns: Vec<(String, Vec<Effect>)>,
+    /// Locks that have no address.
+    names: Vec<String>,
+}
+
+/// The models that come with Deadheat, by their names.
+const OWN: [(&str, &str); 3] = [
+    ("pthread", include_str!("../../models/pthread.toml")),
+    ("libc", include_str!("../../models/libc.toml")),
+    ("cxx", include_str!("../../models/cxx.toml")),
+];
+
+impl Model {
+    /// Threads of C and C++, and the C library.
+    ///
+    /// # Errors
+    /// None, unless Deadheat's own files are wrong.
+    pub fn user() -> Result<Self, ModelError> {
+        let mut model = Model::default();
+        for (name, text) in OWN {
+            model.read(name, text)?;
+        }
+        Ok(model)
+    }
+
+    /// What this function means, if it is known.
+    pub fn of(&self, name: &str) -> Option<&[Effect]> {
+        if let Some(effects) = self.functions.get(name) {
+            return Some(effects);
+        }
+        let mut patterns = self.patterns.iter().rev();
+        let found = patterns.find(|(pattern, _)| matches(pattern, name));
+        found.map(|(_, effects)| &effects[..])
+    }
+
+    /// The name of a lock that has no address.
+    pub fn name(&self, number: u32) -> &str {
+        &self.names[number as usize]
+    }
+
+    fn number(&mut self, name: &str) -> u32 {
+        let known = self.names.iter().position(|known| known == name);
+        known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        }) as u32
+    }
+
+    fn set(&mut self, name: &str, effects: Vec<Effect>) {
+        match name.contains('*') {
+            true => self.patterns.push((name.to_owned(), effects)),
+            false => {
+                self.functions.insert(name.to_owned(), effects);
+            }
+        }
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for anything.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, rest)) => {
+            let Some(tail) = name.strip_prefix(head) else {
+                return false;
+            };
+            let mut starts = tail.char_indices().map(|(at, _)| at);
+            starts.any(|at| matches(rest, &tail[at..])) || matches(rest, "")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_models_are_read() {
+        let model = Model::user().unwrap();
+        let lock = model.of("pthread_mutex_lock").unwrap();
+        let expected = Effect::Lock {
+            object: Object::Argument(0),
+            mode: Mode::Write,
+            fails: Fails::Never,
+        };
+        assert_eq!(lock, [expected]);
+        assert!(model.of("no_such_function").is_none());
+    }
+
+    #[test]
+    fn stars_stand_for_anything() {
+        assert!(matches("*", ""));
+        assert!(matches("*", "a"));
+        assert!(matches("a*c", "abc"));
+        assert!(matches("a*c", "ac"));
+        assert!(matches("_raw_*_lock*", "_raw_spin_lock_irqsave"));
+        assert!(!matches("a*c", "ab"));
+        assert!(!matches("a*c", "bc"));
+    }
+}

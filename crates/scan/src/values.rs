@@ -1,0 +1,246 @@
+//! The paths of a function's values, in its own terms.
+//!
+//! Values are assigned once, so a value that is computed from others by steps has the path of those steps; one that comes together from several
+//! branches, or from a call that nobody knows, begins a path of its own. What is read from memory is taken to be the same each time, unless the
+//! function itself writes there: that is where the paper's update sequences end.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ir::{Function, FunctionId, Kind, Offset, Operand, Program, ValueId};
+use crate::path::{Base, PathId, Paths, Site, Step};
+
+/// Where a value of a function is assigned.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// In which block.
+    pub block: u32,
+    /// By which statement.
+    pub statement: u32,
+}
+
+/// The values of one function.
+pub struct Values<'a> {
+    program: &'a Program,
+    id: FunctionId,
+    definitions: FxHashMap<ValueId, Definition>,
+    known: FxHashMap<ValueId, Option<PathId>>,
+    busy: FxHashSet<ValueId>,
+    /// What calls return, as far as that is known.
+    results: FxHashMap<ValueId, PathId>,
+    /// Memory that the function writes: what is read there is not the same each time. The one value that is written, if there is only one.
+    written: FxHashMap<PathId, Option<Operand>>,
+}
+
+impl<'a> Values<'a> {
+    /// Those of this function, as long as nobody knows what calls return.
+    pub fn of(program: &'a Program, id: FunctionId, paths: &mut Paths) -> Self {
+        let function = program.function(id);
+        let mut definitions = FxHashMap::default();
+        for (block, one) in function.blocks.iter().enumerate() {
+            for (statement, what) in one.statements.iter().enumerate() {
+                if let Some(into) = what.kind.into() {
+                    let definition = Definition {
+                        block: block as u32,
+                        statement: statement as u32,
+                    };
+                    definitions.insert(into, definition);
+                }
+            }
+        }
+        let mut values = Values {
+            program,
+            id,
+            definitions,
+            known: FxHashMap::default(),
+            busy: FxHashSet::default(),
+            results: FxHashMap::default(),
+            written: FxHashMap::default(),
+        };
+        values.settle(paths);
+        values
+    }
+
+    /// What a call returns.
+    pub fn set_result(&mut self, value: ValueId, path: PathId) {
+        self.results.insert(value, path);
+        self.known.clear();
+    }
+
+    /// Finds out what the function writes, with all that is known of calls.
+    pub fn settle(&mut self, paths: &mut Paths) {
+        self.known.clear();
+        self.find_written(paths);
+    }
+
+    fn function(&self) -> &'a Function {
+        self.program.function(self.id)
+    }
+
+    fn find_written(&mut self, paths: &mut Paths) {
+        self.written.clear();
+        let mut written: FxHashMap<PathId, Option<Operand>> = FxHashMap::default();
+        for block in &self.function().blocks {
+            for statement in &block.statements {
+                let Kind::Store { to, value, .. } = &statement.kind else {
+                    continue;
+                };
+                if let Some(path) = self.path(paths, *to) {
+                    written
+                        .entry(path)
+                        .and_modify(|known| {
+                            if *known != Some(*value) {
+                                *known = None;
+                            }
+                        })
+                        .or_insert(Some(*value));
+                }
+            }
+        }
+        self.written = written;
+        self.known.clear();
+    }
+
+    /// Where a value is assigned; `None` for a parameter.
+    pub fn definition(&self, value: ValueId) -> Option<&'a Kind> {
+        let at = self.definitions.get(&value)?;
+        let block = &self.function().blocks[at.block as usize];
+        Some(&block.statements[at.statement as usize].kind)
+    }
+
+    /// The statement that assigns a value.
+    pub fn site(&self, value: ValueId) -> Option<Site> {
+        let at = self.definitions.get(&value)?;
+        Some(Site {
+            function: self.id,
+            block: at.block,
+            statement: at.statement,
+        })
+    }
+
+    /// The block in which a value is assigned.
+    pub fn block_of(&self, value: ValueId) -> Option<u32> {
+        self.definitions.get(&value).map(|at| at.block)
+    }
+
+    /// The path of an operand, if it is an address.
+    pub fn path(&mut self, paths: &mut Paths, operand: Operand) -> Option<PathId> {
+        match operand {
+            Operand::Value(value) => self.value(paths, value),
+            Operand::Global(global, offset) => {
+                let base = paths.base(Base::Global(global));
+                Some(paths.field(base, offset))
+            }
+            _ => None,
+        }
+    }
+
+    fn value(&mut self, paths: &mut Paths, value: ValueId) -> Option<PathId> {
+        if let Some(path) = self.known.get(&value) {
+            return *path;
+        }
+        if !self.busy.insert(value) {
+            return None;
+        }
+        let path = self.compute(paths, value);
+        self.busy.remove(&value);
+        self.known.insert(value, path);
+        path
+    }
+
+    fn compute(&mut self, paths: &mut Paths, value: ValueId) -> Option<PathId> {
+        if value.0 < self.function().parameters {
+            return Some(paths.base(Base::Parameter(value.0)));
+        }
+        if let Some(result) = self.results.get(&value) {
+            return Some(*result);
+        }
+        let own = |paths: &mut Paths, id| Some(paths.base(Base::Value(id, value)));
+        let id = self.id;
+        match self.definition(value)? {
+            Kind::Local { .. } => Some(paths.base(Base::Local(id, value))),
+            Kind::Copy { from, .. } => {
+                let others = from.iter().map(|(operand, _)| *operand);
+                let mut others: Vec<Operand> = others
+                    .filter(|operand| *operand != Operand::Value(value) && *operand != Operand::Null)
+                    .collect();
+                others.dedup();
+                let mut all = Vec::new();
+                for operand in others {
+                    all.push(self.path(paths, operand));
+                }
+                match all[..] {
+                    [] => None,
+                    [only] => only.or_else(|| own(paths, id)),
+                    [Some(first), ..] if all.iter().all(|one| *one == Some(first)) => Some(first),
+                    _ => own(paths, id),
+                }
+            }
+            Kind::Part { base, offset, .. } => {
+                let base = self.path(paths, *base)?;
+                let path = match offset {
+                    Offset::Constant(by) => Some(paths.field(base, *by)),
+                    Offset::Element {
+                        stride,
+                        index,
+                        constant,
+                    } => {
+                        let index = self.same(*index);
+                        let element = Step::Element(*stride, Some((id, index)));
+                        let element = paths.step(base, element);
+                        element.map(|element| paths.field(element, *constant))
+                    }
+                    Offset::Unknown => paths.step(base, Step::Element(1, None)),
+                };
+                path.or_else(|| own(paths, id))
+            }
+            Kind::Load { from, .. } => {
+                let from = self.path(paths, *from)?;
+                match self.written.get(&from) {
+                    Some(Some(operand)) if !self.mentions(*operand, value) => {
+                        let operand = *operand;
+                        let path = self.path(paths, operand);
+                        path.or_else(|| own(paths, id))
+                    }
+                    Some(_) => own(paths, id),
+                    None => paths.step(from, Step::Load).or_else(|| own(paths, id)),
+                }
+            }
+            _ => own(paths, id),
+        }
+    }
+
+    /// The value that this one is only a copy of: numbers are widened before they are used as an index.
+    pub fn same(&self, mut value: ValueId) -> ValueId {
+        while let Some(Kind::Copy { from, .. }) = self.definition(value)
+            && let [(Operand::Value(other), _)] = from[..]
+        {
+            value = other;
+        }
+        value
+    }
+
+    /// Whether an operand is computed from a value: then it is another one each time.
+    fn mentions(&self, operand: Operand, value: ValueId) -> bool {
+        let mut work: Vec<Operand> = vec![operand];
+        let mut seen = FxHashSet::default();
+        while let Some(operand) = work.pop() {
+            let Operand::Value(next) = operand else {
+                continue;
+            };
+            if next == value {
+                return true;
+            }
+            if !seen.insert(next) {
+                continue;
+            }
+            match self.definition(next) {
+                Some(Kind::Copy { from, .. }) => work.extend(from.iter().map(|(one, _)| *one)),
+                Some(Kind::Part { base, .. }) => work.push(*base),
+                Some(Kind::Load { from, .. }) => work.push(*from),
+                Some(Kind::Compute { from, .. }) => work.extend(from),
+                _ => {}
+            }
+        }
+        false
+    }
+}
