@@ -38,7 +38,7 @@ impl<'a> Values<'a> {
         let mut definitions = FxHashMap::default();
         for (block, one) in function.blocks.iter().enumerate() {
             for (statement, what) in one.statements.iter().enumerate() {
-                if let Some(into) = what.kind.into() {
+                if let Some(into) = what.kind.assigned() {
                     let definition = Definition {
                         block: block as u32,
                         statement: statement as u32,

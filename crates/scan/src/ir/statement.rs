@@ -122,7 +122,7 @@ pub enum Offset {
 }
 
 /// Whether an access may happen together with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
     /// It may not.
     Plain,
@@ -233,7 +233,7 @@ impl Terminator {
 
 impl Kind {
     /// The value that is assigned, if any.
-    pub fn into(&self) -> Option<ValueId> {
+    pub fn assigned(&self) -> Option<ValueId> {
         match self {
             Kind::Local { into, .. }
             | Kind::Load { into, .. }
