@@ -7,6 +7,7 @@ pub mod calls;
 mod flow;
 pub mod ir;
 pub mod model;
+pub mod pairs;
 pub mod path;
 pub mod points;
 pub mod shape;

@@ -1,0 +1,221 @@
+//! May two accesses touch the same memory, and are two locks surely the same?
+
+use crate::analysis::{Analysis, overlap};
+use crate::ir::FunctionId;
+use crate::path::{Base, PathId, Site, Step};
+use crate::summary::{Deed, What};
+
+use super::threads::{Together, level};
+
+/// How sure it is that two accesses touch the same memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Same {
+    /// They do not.
+    Never,
+    /// Through pointers that may point at the same.
+    Perhaps,
+    /// Some elements of the same array.
+    Elements,
+    /// The same variable.
+    Surely,
+}
+
+/// Whether the memory at a path is one of a kind for two deeds: not one for each thread.
+fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) -> bool {
+    let function = match base {
+        Base::Local(function, _) | Base::Value(function, _) => function,
+        Base::Heap(site) => site.function,
+        Base::Parameter(_) => return true,
+        Base::Global(_) | Base::Given(_) | Base::Named(_) => return true,
+    };
+    let depth = |deed: &Deed| level(&analysis.spawns, deed, function);
+    let [one, other] = deeds.map(depth);
+    let shared = match way {
+        Together::Apart(common) => common,
+        Together::Twins(number) => number,
+    };
+    match (one, other) {
+        (Some(one), Some(other)) => one == other && one <= shared,
+        // What a callee that has returned left behind.
+        _ => true,
+    }
+}
+
+/// What belongs to one of several threads that were created at the same place is not another's.
+fn is_own(analysis: &Analysis, path: PathId, deed: &Deed, way: Together) -> bool {
+    let Together::Twins(number) = way else {
+        return false;
+    };
+    let site: Site = deed.chain[number];
+    let steps = analysis.paths.steps(path);
+    let own = steps.iter().position(|step| *step == Step::Own(site));
+    own.is_some_and(|at| !steps[at..].contains(&Step::Load))
+}
+
+/// Whether two accesses may touch the same memory.
+pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> Same {
+    let (What::Access { size: long, .. }, What::Access { size: wide, .. }) = (one.what, other.what)
+    else {
+        return Same::Never;
+    };
+    if let (Some(left), Some(right)) = (one.path, other.path) {
+        if is_own(analysis, left, one, way) && is_own(analysis, right, other, way) {
+            return Same::Never;
+        }
+        let (left, right) = (analysis.paths.plain(left), analysis.paths.plain(right));
+        let [from, to] = [left, right].map(|path| analysis.paths.origin(path));
+        let loads = analysis.paths.loads(left) || analysis.paths.loads(right);
+        let is_exact = |base| !matches!(base, Base::Value(..) | Base::Parameter(_));
+        if !loads && is_exact(from) && is_exact(to) {
+            if from != to || !is_common(analysis, from, [one, other], way) {
+                return Same::Never;
+            }
+            return places(analysis, (left, long), (right, wide));
+        }
+        if left == right && is_common(analysis, from, [one, other], way) {
+            let sure = analysis.paths.loads(left) && is_exact(from);
+            return match sure {
+                true => Same::Surely,
+                false => Same::Perhaps,
+            };
+        }
+    }
+    match (one.target, other.target) {
+        (Some(left), Some(right))
+            if left.class == right.class
+                && overlap((left.offset, long), (right.offset, wide)) =>
+        {
+            Same::Perhaps
+        }
+        _ => Same::Never,
+    }
+}
+
+/// Two places in the same object.
+fn places(analysis: &Analysis, (left, long): (PathId, u64), (right, wide): (PathId, u64)) -> Same {
+    if left == right && !has_elements(analysis, left) {
+        return Same::Surely;
+    }
+    let [one, other] = [left, right].map(|path| flat(analysis, path));
+    match (one, other) {
+        ((from, None), (to, None)) => match overlap((from, long), (to, wide)) {
+            true => Same::Surely,
+            false => Same::Never,
+        },
+        // Elements of the same size: it is their fields that matter.
+        ((from, Some(stride)), (to, Some(other))) if stride == other && stride > 1 => {
+            let stride = stride as i64;
+            let (from, to) = (from.rem_euclid(stride), to.rem_euclid(stride));
+            match overlap((from, long), (to, wide)) {
+                true => Same::Elements,
+                false => Same::Never,
+            }
+        }
+        ((from, Some(stride)), (to, None)) | ((to, None), (from, Some(stride))) if stride > 1 => {
+            let stride = stride as i64;
+            let (from, to) = (from.rem_euclid(stride), to.rem_euclid(stride));
+            let fits = long == 0 || wide == 0 || overlap((from, long), (to, wide));
+            match fits {
+                true => Same::Elements,
+                false => Same::Never,
+            }
+        }
+        _ => Same::Elements,
+    }
+}
+
+fn has_elements(analysis: &Analysis, path: PathId) -> bool {
+    let steps = analysis.paths.steps(path);
+    steps.iter().any(|step| matches!(step, Step::Element(..)))
+}
+
+/// The sum of all fields, and the size of the elements if there are some on the way (of the innermost).
+fn flat(analysis: &Analysis, path: PathId) -> (i64, Option<u64>) {
+    let (mut offset, mut stride) = (0i64, None);
+    for step in analysis.paths.steps(path) {
+        match step {
+            Step::Field(by) => offset = offset.saturating_add(by),
+            Step::Element(size, _) => stride = Some(stride.map_or(size, |known: u64| known.min(size))),
+            Step::Load | Step::Own(_) => {}
+        }
+    }
+    (offset, stride)
+}
+
+/// Whether two locks are the same, if the accesses touch the same memory.
+pub fn is_same_lock(
+    analysis: &mut Analysis,
+    [one, other]: [&Deed; 2],
+    [left, right]: [PathId; 2],
+    way: Together,
+) -> bool {
+    let (left, right) = (analysis.paths.plain(left), analysis.paths.plain(right));
+    let base = analysis.paths.origin(left);
+    let is_unique = left == right
+        && !has_elements(analysis, left)
+        && !matches!(base, Base::Value(..))
+        && is_common(analysis, base, [one, other], way)
+        && is_single(analysis, base);
+    if is_unique {
+        return true;
+    }
+    let (Some(data), Some(there)) = (one.path, other.path) else {
+        return false;
+    };
+    let (data, there) = (analysis.paths.plain(data), analysis.paths.plain(there));
+    is_relative(analysis, (data, left), (there, right))
+}
+
+/// Whether a base stands for one object only.
+fn is_single(analysis: &Analysis, base: Base) -> bool {
+    let once = |function: FunctionId| analysis.calls.runs_once(function);
+    match base {
+        Base::Global(_) | Base::Named(_) | Base::Given(_) | Base::Parameter(_) => true,
+        Base::Local(function, _) => once(function),
+        Base::Heap(site) => analysis.calls.is_once(site),
+        Base::Value(..) => false,
+    }
+}
+
+/// Whether both locks lie at the same place beside the data: in the same structure, or at the same index of another array.
+fn is_relative(
+    analysis: &Analysis,
+    (data, lock): (PathId, PathId),
+    (there, right): (PathId, PathId),
+) -> bool {
+    let shape = |data: PathId, lock: PathId| -> Option<(Vec<Step>, Vec<Step>)> {
+        if analysis.paths.origin(data) != analysis.paths.origin(lock) {
+            return None;
+        }
+        let (to_data, to_lock) = (analysis.paths.steps(data), analysis.paths.steps(lock));
+        let common = to_data.iter().zip(&to_lock);
+        let common = common.take_while(|(one, other)| one == other).count();
+        let (to_data, to_lock) = (&to_data[common..], &to_lock[common..]);
+        // From the data's address there is a way back only if no address was read on the way there.
+        let is_near = !to_data.contains(&Step::Load);
+        let indices = |steps: &[Step]| -> Vec<Step> {
+            let all = steps.iter().filter(|step| matches!(step, Step::Element(_, Some(_))));
+            all.copied().collect()
+        };
+        let known = indices(to_data);
+        let follows = indices(to_lock).iter().all(|step| {
+            let Step::Element(_, index) = step else {
+                return false;
+            };
+            known.iter().any(|known| matches!(known, Step::Element(_, there) if there == index))
+        });
+        (is_near && follows).then(|| (nameless(to_data), nameless(to_lock)))
+    };
+    match (shape(data, lock), shape(there, right)) {
+        (Some(one), Some(other)) => one == other,
+        _ => false,
+    }
+}
+
+fn nameless(steps: &[Step]) -> Vec<Step> {
+    let nameless = steps.iter().map(|step| match step {
+        Step::Element(stride, _) => Step::Element(*stride, None),
+        other => *other,
+    });
+    nameless.collect()
+}
