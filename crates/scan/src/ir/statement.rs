@@ -233,7 +233,7 @@ impl Terminator {
 
 impl Kind {
     /// The value that is assigned, if any.
-    pub fn into(&self) -> Option<ValueId> {
+    pub fn assigned(&self) -> Option<ValueId> {
         match self {
             Kind::Local { into, .. }
             | Kind::Load { into, .. }
