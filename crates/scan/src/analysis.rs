@@ -125,8 +125,7 @@ impl<'a> Analysis<'a> {
                         from.extend(target.map(|target| target.class));
                     }
                     Effect::Count { semaphore, value } => {
-                        let is_one =
-                            arguments.get(*value as usize) == Some(&Operand::Integer(1));
+                        let is_one = arguments.get(*value as usize) == Some(&Operand::Integer(1));
                         let operand = arguments.get(*semaphore as usize).copied();
                         let target = operand
                             .and_then(|operand| analysis.points.target(site.function, operand));
@@ -191,7 +190,8 @@ impl<'a> Analysis<'a> {
 
     /// Whether an access can matter: several threads can come there, and somebody writes.
     pub fn matters(&self, target: Target, size: u64) -> bool {
-        let overlaps = |(offset, length): &(i64, u64)| overlap((target.offset, size), (*offset, *length));
+        let overlaps =
+            |(offset, length): &(i64, u64)| overlap((target.offset, size), (*offset, *length));
         self.shared.contains(&target.class)
             && self
                 .written

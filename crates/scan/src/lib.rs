@@ -4,13 +4,18 @@
 
 pub mod analysis;
 pub mod calls;
+mod error;
 mod flow;
 pub mod ir;
+pub mod llvm;
 pub mod model;
 pub mod pairs;
 pub mod path;
 pub mod points;
 pub mod shape;
+pub mod source;
 pub mod state;
 pub mod summary;
 mod values;
+
+pub use error::Error;

@@ -356,10 +356,9 @@ impl<'a> Points<'a> {
     }
 
     fn stored(&mut self, function: FunctionId, to: Operand, value: Operand) {
-        if let (Some(at), Some(target)) = (
-            self.operand(function, to),
-            self.operand(function, value),
-        ) {
+        if let (Some(at), Some(target)) =
+            (self.operand(function, to), self.operand(function, value))
+        {
             self.store(at, target);
         }
     }
@@ -382,7 +381,13 @@ impl<'a> Points<'a> {
     }
 
     /// Arguments become parameters, and what is returned the result.
-    fn link(&mut self, site: Site, callee: FunctionId, arguments: &[Operand], into: Option<ValueId>) {
+    fn link(
+        &mut self,
+        site: Site,
+        callee: FunctionId,
+        arguments: &[Operand],
+        into: Option<ValueId>,
+    ) {
         if !self.linked.insert((site, callee)) {
             return;
         }

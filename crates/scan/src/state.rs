@@ -112,10 +112,7 @@ impl State {
 
     /// A lock is given back. If it is not known to be held, any that may be the same one is not held any more.
     pub fn unlock(&mut self, lock: Option<PathId>, target: Option<Target>) {
-        let own = self
-            .held
-            .iter()
-            .position(|held| Some(held.lock) == lock);
+        let own = self.held.iter().position(|held| Some(held.lock) == lock);
         if let Some(own) = own {
             self.held[own].depth -= 1;
             if self.held[own].depth == 0 {

@@ -162,7 +162,9 @@ impl Arguments<'_> {
             acquired: self.set(paths, &deed.acquired),
             after: self.facts(paths, &deed.after),
             maybe: self.facts(paths, &deed.maybe),
-            calls: std::iter::once(site).chain(deed.calls.iter().copied()).collect(),
+            calls: std::iter::once(site)
+                .chain(deed.calls.iter().copied())
+                .collect(),
             ..deed.clone()
         };
         next.after.extend(&state.after);

@@ -161,7 +161,9 @@ impl<'a> Values<'a> {
             Kind::Copy { from, .. } => {
                 let others = from.iter().map(|(operand, _)| *operand);
                 let mut others: Vec<Operand> = others
-                    .filter(|operand| *operand != Operand::Value(value) && *operand != Operand::Null)
+                    .filter(|operand| {
+                        *operand != Operand::Value(value) && *operand != Operand::Null
+                    })
                     .collect();
                 others.dedup();
                 let mut all = Vec::new();

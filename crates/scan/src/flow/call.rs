@@ -47,7 +47,11 @@ impl Flow<'_, '_> {
         let Callee::Direct(id) = callee else {
             return None;
         };
-        if let Some(effects) = self.analysis.model.of(&self.analysis.program.function(id).name) {
+        if let Some(effects) = self
+            .analysis
+            .model
+            .of(&self.analysis.program.function(id).name)
+        {
             let is_new = effects.contains(&Effect::Allocate);
             if is_new {
                 self.allocated.insert(into);
@@ -74,7 +78,10 @@ impl Flow<'_, '_> {
     }
 
     fn given(&mut self, arguments: &[Operand]) -> Vec<Option<PathId>> {
-        arguments.iter().map(|operand| self.path(*operand)).collect()
+        arguments
+            .iter()
+            .map(|operand| self.path(*operand))
+            .collect()
     }
 
     /// A call; `None` if it does not return.
@@ -236,7 +243,13 @@ impl Flow<'_, '_> {
                     let (path, target) = self.object(&object, arguments);
                     match self.is_binary(target) {
                         true => {
-                            self.lock(site, &object, arguments, (Default::default(), *fails), state);
+                            self.lock(
+                                site,
+                                &object,
+                                arguments,
+                                (Default::default(), *fails),
+                                state,
+                            );
                         }
                         false if *fails == Fails::Never => {
                             state.after.extend(path.map(Fact::Waited));
@@ -482,8 +495,7 @@ impl Flow<'_, '_> {
             Base::Heap(at) if at.function == self.id && in_loop(at.block) => true,
             _ => paths.steps(path).iter().any(|step| match step {
                 Step::Element(_, Some((function, index))) => {
-                    *function == self.id
-                        && self.values.block_of(*index).is_some_and(in_loop)
+                    *function == self.id && self.values.block_of(*index).is_some_and(in_loop)
                 }
                 _ => false,
             }),

@@ -244,7 +244,9 @@ impl<'f, 'a> Flow<'f, 'a> {
             return false;
         }
         state.fresh.iter().any(|value| {
-            let own = self.values.path(&mut self.analysis.paths, Operand::Value(*value));
+            let own = self
+                .values
+                .path(&mut self.analysis.paths, Operand::Value(*value));
             own.is_some_and(|own| self.analysis.paths.origin(own) == origin)
         })
     }

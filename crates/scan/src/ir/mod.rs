@@ -6,10 +6,12 @@
 mod id;
 mod names;
 mod statement;
+mod text;
 
 pub use id::{BlockId, FileId, FunctionId, GlobalId, LayoutId, PlaceId, SignatureId, ValueId};
 pub use names::{Field, Layout, Place};
 pub use statement::{Callee, Comparison, Kind, Mark, Offset, Operand, Statement, Terminator};
+pub use text::Text;
 
 /// A whole program, or as much of it as was given.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,8 @@ pub struct Program {
     pub places: Vec<Place>,
     /// Source files.
     pub files: Vec<String>,
+    /// Other names that the linker knows functions by.
+    pub aliases: Vec<(String, FunctionId)>,
     /// What could not be read, in words: module-level assembly, instructions that nobody knows.
     pub unread: Vec<String>,
 }
@@ -112,10 +116,12 @@ impl Program {
         (0..self.functions.len()).map(FunctionId::new)
     }
 
-    /// The function of this name.
+    /// The function that the linker knows by this name.
     pub fn named(&self, name: &str) -> Option<FunctionId> {
         let mut ids = self.function_ids();
+        let alias = || self.aliases.iter().find(|(alias, _)| alias == name);
         ids.find(|id| self.function(*id).name == name)
+            .or_else(|| alias().map(|(_, id)| *id))
     }
 }
 

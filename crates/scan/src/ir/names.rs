@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 /// What a structure consists of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Its name as people write it: `struct account`.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Layout {
 }
 
 /// A field of a structure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Field {
     /// Its name; empty for an anonymous structure or union.
     pub name: String,

@@ -82,8 +82,7 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
     }
     match (one.target, other.target) {
         (Some(left), Some(right))
-            if left.class == right.class
-                && overlap((left.offset, long), (right.offset, wide)) =>
+            if left.class == right.class && overlap((left.offset, long), (right.offset, wide)) =>
         {
             Same::Perhaps
         }
@@ -135,7 +134,9 @@ fn flat(analysis: &Analysis, path: PathId) -> (i64, Option<u64>) {
     for step in analysis.paths.steps(path) {
         match step {
             Step::Field(by) => offset = offset.saturating_add(by),
-            Step::Element(size, _) => stride = Some(stride.map_or(size, |known: u64| known.min(size))),
+            Step::Element(size, _) => {
+                stride = Some(stride.map_or(size, |known: u64| known.min(size)))
+            }
             Step::Load | Step::Own(_) => {}
         }
     }
@@ -194,7 +195,9 @@ fn is_relative(
         // From the data's address there is a way back only if no address was read on the way there.
         let is_near = !to_data.contains(&Step::Load);
         let indices = |steps: &[Step]| -> Vec<Step> {
-            let all = steps.iter().filter(|step| matches!(step, Step::Element(_, Some(_))));
+            let all = steps
+                .iter()
+                .filter(|step| matches!(step, Step::Element(_, Some(_))));
             all.copied().collect()
         };
         let known = indices(to_data);
@@ -202,7 +205,9 @@ fn is_relative(
             let Step::Element(_, index) = step else {
                 return false;
             };
-            known.iter().any(|known| matches!(known, Step::Element(_, there) if there == index))
+            known
+                .iter()
+                .any(|known| matches!(known, Step::Element(_, there) if there == index))
         });
         (is_near && follows).then(|| (nameless(to_data), nameless(to_lock)))
     };

@@ -24,7 +24,12 @@ pub fn is_locked(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Togethe
 
 /// Whether the two places cannot be reached together: each has taken, since it took its own lock, the one that the other holds. Whoever was
 /// second had to wait for the other to give it back.
-pub fn is_inconsistent(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> Option<[PathId; 2]> {
+pub fn is_inconsistent(
+    analysis: &mut Analysis,
+    one: &Deed,
+    other: &Deed,
+    way: Together,
+) -> Option<[PathId; 2]> {
     for left in &one.held {
         for right in &other.held {
             let is_alone = left.mode == Mode::Write && right.mode == Mode::Write;
@@ -59,7 +64,8 @@ pub enum Order {
 
 /// Whether one comes before the other, whatever the schedule.
 pub fn order(analysis: &Analysis, all: &[Deed], one: &Deed, other: &Deed) -> Order {
-    let found = [(one, other), (other, one)].map(|(first, second)| before(analysis, all, first, second));
+    let found =
+        [(one, other), (other, one)].map(|(first, second)| before(analysis, all, first, second));
     match found {
         [Order::Sure, _] | [_, Order::Sure] => Order::Sure,
         [Order::Perhaps(path), _] | [_, Order::Perhaps(path)] => Order::Perhaps(path),
@@ -75,9 +81,9 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                 return Order::Sure;
             }
             Fact::Waited(condition) if !first.maybe.contains(&Fact::Signalled(condition)) => {
-                let signals = all.iter().filter(|deed| {
-                    deed.what == What::Signal && deed.path == Some(condition)
-                });
+                let signals = all
+                    .iter()
+                    .filter(|deed| deed.what == What::Signal && deed.path == Some(condition));
                 let mut mine = 0;
                 let mut others = 0;
                 for signal in signals {
@@ -86,7 +92,10 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                         false => others += 1,
                     }
                 }
-                let is_single = first.chain.iter().all(|site| !analysis.spawns[site].is_multiple);
+                let is_single = first
+                    .chain
+                    .iter()
+                    .all(|site| !analysis.spawns[site].is_multiple);
                 match (mine, others) {
                     (0, _) => {}
                     (_, 0) if is_single => return Order::Sure,
@@ -94,9 +103,9 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                 }
             }
             Fact::Passed(barrier) if !first.maybe.contains(&Fact::Passed(barrier)) => {
-                let mut passes = all.iter().filter(|deed| {
-                    deed.what == What::Barrier && deed.path == Some(barrier)
-                });
+                let mut passes = all
+                    .iter()
+                    .filter(|deed| deed.what == What::Barrier && deed.path == Some(barrier));
                 if passes.any(|pass| pass.chain == first.chain) {
                     return Order::Sure;
                 }

@@ -46,7 +46,11 @@ pub fn together(
 }
 
 /// In how many creations of threads deep the frame of a function lies that is on the way to a deed; `None` if it is not on it.
-pub fn level(spawns: &BTreeMap<Site, Spawn>, deed: &Deed, function: crate::ir::FunctionId) -> Option<usize> {
+pub fn level(
+    spawns: &BTreeMap<Site, Spawn>,
+    deed: &Deed,
+    function: crate::ir::FunctionId,
+) -> Option<usize> {
     let mut level = 0;
     let mut found = None;
     for site in &deed.calls {

@@ -1,0 +1,129 @@
+//! Calls: of functions, through pointers, of assembly, and of what the compiler itself knows.
+
+use llvm_sys::LLVMValueKind::*;
+
+use super::function::Body;
+use super::instruction::copy;
+use crate::ir::{Callee, Kind, Operand};
+use crate::llvm::value::Value;
+
+/// Intrinsics that do nothing that an analysis asks about.
+const DROPPED: [&str; 17] = [
+    "llvm.assume",
+    "llvm.codeview",
+    "llvm.dbg.",
+    "llvm.debugtrap",
+    "llvm.donothing",
+    "llvm.experimental.noalias.scope.decl",
+    "llvm.instrprof",
+    "llvm.invariant.",
+    "llvm.lifetime.",
+    "llvm.prefetch",
+    "llvm.pseudoprobe",
+    "llvm.sideeffect",
+    "llvm.stackrestore",
+    "llvm.trap",
+    "llvm.ubsantrap",
+    "llvm.va_end",
+    "llvm.var.annotation",
+];
+
+/// Intrinsics that return their first argument.
+const COPIES: [&str; 10] = [
+    "llvm.annotation",
+    "llvm.expect",
+    "llvm.launder.invariant.group",
+    "llvm.preserve.array.access",
+    "llvm.preserve.union.access",
+    "llvm.ptr.annotation",
+    "llvm.ptrmask",
+    "llvm.ssa.copy",
+    "llvm.strip.invariant.group",
+    "llvm.threadlocal.address",
+];
+
+/// Intrinsics that are functions of the C library.
+const LIBRARY: [(&str, &str); 4] = [
+    ("llvm.memcpy", "memcpy"),
+    ("llvm.memmove", "memmove"),
+    ("llvm.memset", "memset"),
+    ("llvm.va_copy", "memcpy"),
+];
+
+/// How many bytes `va_list` has.
+const ARGUMENT_LIST: i64 = 24;
+
+impl<'m> Body<'_, 'm> {
+    /// Adds a call.
+    pub(super) fn call(&mut self, instruction: Value<'m>) {
+        let Some(callee) = instruction.callee() else {
+            return;
+        };
+        if callee.is_intrinsic() {
+            return self.intrinsic(instruction, &callee.name());
+        }
+        let callee = match callee.kind() {
+            LLVMInlineAsmValueKind => Callee::Assembly,
+            _ => match self.operand(callee) {
+                Operand::Function(function) => Callee::Direct(function),
+                pointer => {
+                    let ty = instruction.callee_type();
+                    let signature = ty.map(|ty| self.lowering.signature(ty));
+                    Callee::Indirect(pointer, signature.unwrap_or_default())
+                }
+            },
+        };
+        let arguments = self.arguments(instruction);
+        let into = self.id(instruction);
+        self.push(Kind::Call {
+            into,
+            callee,
+            arguments,
+        });
+    }
+
+    fn arguments(&mut self, instruction: Value<'m>) -> Vec<Operand> {
+        let arguments = instruction.arguments().into_iter();
+        arguments.map(|each| self.operand(each)).collect()
+    }
+
+    fn intrinsic(&mut self, instruction: Value<'m>, name: &str) {
+        let is = |prefix: &&str| name.starts_with(*prefix);
+        if DROPPED.iter().any(&is) {
+            return;
+        }
+        let into = self.id(instruction);
+        let mut arguments = self.arguments(instruction);
+        if let Some((prefix, function)) = LIBRARY.iter().find(|(prefix, _)| is(prefix)) {
+            if *prefix == "llvm.va_copy" {
+                arguments.push(Operand::Integer(ARGUMENT_LIST));
+            }
+            // Behind the three there is whether it is volatile.
+            arguments.truncate(3);
+            return self.call_named(function, None, arguments);
+        }
+        let kind = match (into, arguments.first()) {
+            (Some(into), Some(first)) if COPIES.iter().any(is) => copy(into, [*first]),
+            (Some(into), _) => {
+                let from = arguments;
+                Kind::Compute { into, from }
+            }
+            (None, _) => return self.call_named(name, None, arguments),
+        };
+        self.push(kind);
+    }
+
+    fn call_named(
+        &mut self,
+        name: &str,
+        into: Option<crate::ir::ValueId>,
+        arguments: Vec<Operand>,
+    ) {
+        let callee = Callee::Direct(self.lowering.function_named(name));
+        self.push(Kind::Call {
+            into,
+            callee,
+            arguments,
+        });
+    }
+}

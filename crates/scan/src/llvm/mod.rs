@@ -1,0 +1,46 @@
+//! Reading LLVM bitcode into our own representation. Nothing outside of here sees LLVM.
+//!
+//! Bitcode is read as the compiler wrote it, without optimisation, and linked to one module. Then local variables whose address
+//! nobody takes become values (`mem2reg`), and nothing else is changed: optimised code no longer has the accesses of the source text.
+
+mod debug;
+mod global;
+mod lower;
+mod module;
+mod names;
+mod node;
+mod suitable;
+mod types;
+mod value;
+
+use std::path::PathBuf;
+
+use crate::{Error, ir};
+use module::{Context, Module};
+
+/// The program in these files of bitcode (`.bc`) or of LLVM's text (`.ll`).
+///
+/// ```no_run
+/// let program = deadheat_scan::llvm::read(&["account.bc".into(), "main.bc".into()])?;
+/// println!("{} functions", program.functions.len());
+/// # Ok::<(), deadheat_scan::Error>(())
+/// ```
+pub fn read(paths: &[PathBuf]) -> Result<ir::Program, Error> {
+    let context = Context::new();
+    let mut whole: Option<Module> = None;
+    let mut notes = Vec::new();
+    for path in paths {
+        let module = Module::read(&context, path)?;
+        notes.extend(suitable::check(&module, path)?);
+        match &mut whole {
+            Some(whole) => whole.link(module, path)?,
+            None => whole = Some(module),
+        }
+    }
+    let mut whole = whole.ok_or(Error::NoInput)?;
+    whole.promote_locals()?;
+    let mut program = lower::program(&whole);
+    notes.append(&mut program.unread);
+    program.unread = notes;
+    Ok(program)
+}
