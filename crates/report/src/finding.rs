@@ -65,6 +65,9 @@ pub struct Finding {
     /// What speaks for a race that does no harm.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// Why a warning stands where it does among others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
 }
 
 /// What follows from a finding: how the program went on from it.
@@ -291,6 +294,7 @@ impl Finding {
             replay: None,
             consequence: None,
             hints: Vec::new(),
+            reasons: Vec::new(),
         }
     }
 }

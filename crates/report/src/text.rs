@@ -81,6 +81,9 @@ pub fn finding(finding: &Finding) -> String {
     if let Some(replay) = &finding.replay {
         let _ = writeln!(out, "  {BOLD}replay:{BOLD:#} {}", printable(replay));
     }
+    for reason in &finding.reasons {
+        let _ = writeln!(out, "  because {reason}");
+    }
     for hint in &finding.hints {
         let _ = writeln!(out, "  {BOLD}hint:{BOLD:#} {}", printable(hint));
     }

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 /// Why there is no program to analyse.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A model that cannot be read.
+    #[error(transparent)]
+    Model(#[from] crate::model::ModelError),
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {

@@ -4,131 +4,136 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-use deadheat_scan::{Error, ir, llvm, source};
+use clap::{Parser, ValueEnum};
+use deadheat_report::{json, text};
+use deadheat_scan::found::{self, Scanned};
+use deadheat_scan::model::Model;
+use deadheat_scan::{Error, ir, llvm, roots, source};
 
-/// Finds possible data races and deadlocks in C, C++ and Rust programs without running them.
+const EXAMPLES: &str = "\
+Examples:
+  deadheat scan src/*.c -- -Iinclude -DX    sources, with flags for the compiler
+  deadheat scan --compile-commands build/compile_commands.json
+  deadheat scan module.bc                   bitcode
+
+The exit code is 66 when there are warnings, 0 when there are none.";
+
+/// Finds possible data races and deadlocks in C and C++ programs without running them.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "deadheat scan", version, after_help = EXAMPLES)]
 struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Find pairs.
-    Pairs {
-        #[command(flatten)]
-        input: Input,
-    },
-    /// Show the program as the analyses see it.
-    Dump {
-        #[command(flatten)]
-        input: Input,
-    },
-}
-
-#[derive(clap::Args)]
-struct Input {
-    /// Sources (.c, .cc, .cpp, .cxx, .rs) and bitcode (.bc, .ll).
+    /// Sources (.c, .cc, .cpp, .cxx) and bitcode (.bc, .ll).
     files: Vec<PathBuf>,
+
     /// Analyse what this compile_commands.json lists.
     #[arg(long, value_name = "FILE")]
     compile_commands: Option<PathBuf>,
+
+    /// What more functions mean: a file in the format of Deadheat's own models.
+    #[arg(long, value_name = "FILE")]
+    model: Vec<PathBuf>,
+
+    /// How to report what was found.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+
+    /// Show the program as the analyses see it.
+    #[arg(long, hide = true)]
+    dump: bool,
+
     /// Flags for the compiler.
     #[arg(last = true)]
     flags: Vec<String>,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// There are warnings.
+const FINDINGS: u8 = 66;
+/// The program could not be built or read.
+const UNREADABLE: u8 = 3;
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let result = match arguments.command {
-        Command::Dump { input } => dump(&input),
-        Command::Pairs { input } => pairs(&input),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
+    match run(&Arguments::parse()) {
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("deadheat-scan: error: {error}");
-            ExitCode::from(3)
+            eprintln!("deadheat: error: {error}");
+            ExitCode::from(UNREADABLE)
         }
     }
 }
 
-fn dump(input: &Input) -> Result<(), Error> {
-    let program = read(input)?;
-    // A reader that has seen enough is no error.
-    let _ = write!(std::io::stdout().lock(), "{}", ir::Text(&program));
-    Ok(())
-}
-
-fn pairs(input: &Input) -> Result<(), Error> {
-    let program = read(input)?;
-    let model = deadheat_scan::model::Model::user().unwrap();
-    let main = program.named("main").unwrap();
-    let started = std::time::Instant::now();
-    let mut analysis = deadheat_scan::analysis::Analysis::of(&program, &model, &[main]);
-    let root = deadheat_scan::pairs::Root {
-        function: main,
-        is_parallel: false,
-    };
-    let (pairs, counts) = deadheat_scan::pairs::find(&mut analysis, &[root]);
-    let place = |site: deadheat_scan::path::Site| {
-        let block = &program.function(site.function).blocks[site.block as usize];
-        let place = block.statements[site.statement as usize].place;
-        place.map_or(0, |place| program.places[place.index()].line)
-    };
-    for pair in &pairs {
-        let [one, other] = &pair.deeds;
-        println!(
-            "PAIR {} {} {:?} {:?}",
-            place(one.site),
-            place(other.site),
-            pair.same,
-            pair.condition
-        );
-        if std::env::var_os("VERBOSE").is_some() {
-            println!("  {one:?}\n  {other:?}");
-            println!(
-                "  {:?}",
-                one.path
-                    .map(|path| (analysis.paths.origin(path), analysis.paths.steps(path)))
-            );
-            println!(
-                "  {:?}",
-                other
-                    .path
-                    .map(|path| (analysis.paths.origin(path), analysis.paths.steps(path)))
-            );
-            for held in one.held.iter().chain(&other.held) {
-                println!(
-                    "  held {:?}",
-                    (
-                        analysis.paths.origin(held.lock),
-                        analysis.paths.steps(held.lock)
-                    )
-                );
-            }
-        }
-    }
-    println!(
-        "{counts:?} {:?} unknown {:?}",
-        started.elapsed(),
-        analysis
-            .unknown
-            .keys()
-            .map(|id| &program.function(*id).name)
-            .collect::<Vec<_>>()
-    );
-    Ok(())
-}
-
-fn read(input: &Input) -> Result<ir::Program, Error> {
+fn run(arguments: &Arguments) -> Result<u8, Error> {
     let made = source::bitcode(
-        &input.files,
-        input.compile_commands.as_deref(),
-        &input.flags,
+        &arguments.files,
+        arguments.compile_commands.as_deref(),
+        &arguments.flags,
     )?;
-    llvm::read(made.paths())
+    let program = llvm::read(made.paths())?;
+    let mut out = std::io::stdout().lock();
+    if arguments.dump {
+        // A reader that has seen enough is no error.
+        let _ = write!(out, "{}", ir::Text(&program));
+        return Ok(0);
+    }
+    let mut model = Model::user()?;
+    for path in &arguments.model {
+        model.read_file(path)?;
+    }
+    let scanned = found::scan(&program, &model, &roots::of(&program, &model));
+    // As above.
+    let _ = match arguments.format {
+        Format::Text => tell(&mut out, &scanned),
+        Format::Json => {
+            let report = json::report(&scanned.findings, &scanned.figures);
+            writeln!(out, "{report}")
+        }
+    };
+    for what in &scanned.left_out {
+        eprintln!("deadheat: not analysed: {what}");
+    }
+    Ok(match scanned.findings.is_empty() {
+        true => 0,
+        false => FINDINGS,
+    })
+}
+
+fn tell(out: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
+    let figures = &scanned.figures;
+    let rows = [
+        ("functions", figures.functions.to_string()),
+        (
+            "shared",
+            format!("{} variables in warnings", figures.shared_variables),
+        ),
+        (
+            "pairs",
+            format!(
+                "{} with disjoint locksets, {} after histories and order",
+                figures.disjoint, figures.warnings
+            ),
+        ),
+        (
+            "warnings",
+            format!(
+                "{} places, {} without those that others cover",
+                figures.after_contexts, figures.after_reduction
+            ),
+        ),
+        ("deadlocks", figures.deadlocks.to_string()),
+        ("time", format!("{:.3} s", figures.seconds)),
+    ];
+    for (name, value) in rows {
+        writeln!(out, "{name:<16}{value}")?;
+    }
+    for finding in &scanned.findings {
+        write!(out, "\n{}", text::finding(finding))?;
+    }
+    Ok(())
 }

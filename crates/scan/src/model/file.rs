@@ -154,6 +154,21 @@ impl Model {
         Ok(())
     }
 
+    /// Reads a model of the user's.
+    ///
+    /// # Errors
+    /// When the file cannot be read, and as for [`Model::read`].
+    pub fn read_file(&mut self, path: &std::path::Path) -> Result<(), ModelError> {
+        let name = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => self.read(&name, &text),
+            Err(error) => Err(ModelError {
+                name,
+                error: error.to_string(),
+            }),
+        }
+    }
+
     fn object(&mut self, which: &Which) -> Object {
         match which {
             Which::Argument(number) => Object::Argument(*number),

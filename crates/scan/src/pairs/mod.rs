@@ -4,6 +4,8 @@
 //! time, touch the same memory as far as anybody knows, and be ordered by nothing else.
 
 mod alias;
+pub mod cover;
+pub mod deadlocks;
 mod protect;
 mod threads;
 
