@@ -20,6 +20,8 @@ pub struct Shape {
 /// A loop.
 #[derive(Clone, Debug, Default)]
 pub struct Loop {
+    /// Where each round begins.
+    pub head: usize,
     /// Which blocks are in it.
     pub blocks: Vec<bool>,
     /// How many those are.
@@ -75,7 +77,8 @@ impl Shape {
                 }
             }
             let size = blocks.iter().filter(|is_in| **is_in).count();
-            self.loops.push(Loop { blocks, size });
+            let head = head.index();
+            self.loops.push(Loop { head, blocks, size });
         }
         for block in 0..self.innermost.len() {
             let around = self.loops.iter().enumerate();

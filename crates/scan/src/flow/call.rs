@@ -533,19 +533,32 @@ impl Flow<'_, '_> {
     /// Threads whose handle is there have ended. Behind a loop, all of an array.
     pub(super) fn join(&mut self, handle: PathId, is_loop: bool, state: &mut State) {
         let plain = self.without_index(handle);
-        let is_element = plain != handle;
-        if is_element && !is_loop {
+        let array = self.array_of(plain);
+        if array.is_some() && !is_loop {
             return;
         }
         let live: Vec<(Site, Option<PathId>)> =
             state.live.iter().map(|(site, at)| (*site, *at)).collect();
         for (site, at) in live {
-            let same = at.is_some_and(|at| self.without_index(at) == plain);
+            let same = at.is_some_and(|at| {
+                let at = self.without_index(at);
+                let (whole, _) = self.analysis.paths.whole(at);
+                at == plain || array.is_some_and(|array| array == at || array == whole)
+            });
             let leaves = self.analysis.spawns.get(&site);
             let is_last = leaves.is_none_or(|spawn| spawn.leaves.is_empty());
             if same && is_last {
                 state.live.remove(&site);
             }
+        }
+    }
+
+    /// The array whose element this is.
+    fn array_of(&self, path: PathId) -> Option<PathId> {
+        let (whole, _) = self.analysis.paths.whole(path);
+        match self.analysis.paths.last(whole) {
+            Some((array, Step::Element(..))) => Some(array),
+            _ => None,
         }
     }
 

@@ -52,6 +52,69 @@ fn is_own(analysis: &Analysis, path: PathId, deed: &Deed, way: Together) -> bool
     own.is_some_and(|at| !steps[at..].contains(&Step::Load))
 }
 
+/// Whether a creator makes ready what its next thread is given, while those before it have theirs: the access is before the creation, in
+/// each round of the loop that creates them.
+fn is_prepared(
+    analysis: &Analysis,
+    (theirs, thread): (PathId, &Deed),
+    (path, creator): (PathId, &Deed),
+) -> bool {
+    let mut at = theirs;
+    let given = loop {
+        match analysis.paths.last(at) {
+            Some((before, Step::Own(site))) => break (before, site),
+            Some((_, Step::Load)) | None => return false,
+            Some((before, _)) => at = before,
+        }
+    };
+    let (given, spawn) = given;
+    let is_child = thread.chain.len() == creator.chain.len() + 1
+        && thread.chain.starts_with(&creator.chain)
+        && thread.chain.last() == Some(&spawn);
+    let mut at = Some(path);
+    let mut is_part = false;
+    while let Some(now) = at {
+        is_part |= now == given;
+        at = match analysis.paths.last(now) {
+            Some((_, Step::Load)) | None => None,
+            Some((before, _)) => Some(before),
+        };
+    }
+    // In the creator's own frame, or in what it calls from there.
+    let mut on_way = creator.calls.iter().chain([&creator.site]);
+    let site = on_way.find(|site| site.function == spawn.function);
+    is_child && is_part && site.is_some_and(|site| is_before(analysis, *site, spawn))
+}
+
+/// Whether a statement is not reached from another one without beginning another round of the loop around it.
+fn is_before(analysis: &Analysis, site: Site, other: Site) -> bool {
+    let shape = &analysis.calls.shapes[site.function.index()];
+    let Some(around) = shape.loop_around(other.block) else {
+        return false;
+    };
+    let around = &shape.loops[around as usize];
+    if !around.blocks[site.block as usize] {
+        return false;
+    }
+    if site.block == other.block {
+        return site.statement < other.statement;
+    }
+    let function = analysis.program.function(site.function);
+    let mut seen = vec![false; function.blocks.len()];
+    let mut work = vec![other.block as usize];
+    while let Some(block) = work.pop() {
+        for next in function.blocks[block].terminator.successors() {
+            let next = next.index();
+            if next == around.head || !around.blocks[next] || seen[next] {
+                continue;
+            }
+            seen[next] = true;
+            work.push(next);
+        }
+    }
+    !seen[site.block as usize]
+}
+
 /// Whether two accesses may touch the same memory.
 pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> Same {
     let (What::Access { size: long, .. }, What::Access { size: wide, .. }) = (one.what, other.what)
@@ -60,6 +123,11 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
     };
     if let (Some(left), Some(right)) = (one.path, other.path) {
         if is_own(analysis, left, one, way) && is_own(analysis, right, other, way) {
+            return Same::Never;
+        }
+        if is_prepared(analysis, (left, one), (right, other))
+            || is_prepared(analysis, (right, other), (left, one))
+        {
             return Same::Never;
         }
         let (left, right) = (analysis.paths.plain(left), analysis.paths.plain(right));
