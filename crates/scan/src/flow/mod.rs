@@ -7,6 +7,7 @@
 mod branch;
 mod call;
 mod escape;
+mod thread;
 
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@
 //! in another way becomes one that has only one field (as data structure analysis does). It is the first division of the paper, and what decides
 //! where its more exact reasoning has to look.
 
-use std::collections::BTreeMap;
+mod classes;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,48 +15,14 @@ use crate::ir::{
 use crate::model::{Effect, Model};
 use crate::path::Site;
 
-/// A class of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClassId(u32);
-
-impl ClassId {
-    /// Its number.
-    pub fn number(self) -> u32 {
-        self.0
-    }
-}
-
-/// Where a pointer points: into a class, so many bytes from the beginning of the object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Target {
-    /// The class.
-    pub class: ClassId,
-    /// The offset; 0 in a class whose fields are not kept apart.
-    pub offset: i64,
-}
-
-impl Target {
-    /// Where nothing is.
-    pub const NOWHERE: Target = Target {
-        class: ClassId(u32::MAX),
-        offset: 0,
-    };
-}
-
-#[derive(Clone, Debug, Default)]
-struct Class {
-    /// What addresses that are stored there point at, by offset.
-    fields: BTreeMap<i64, Target>,
-    is_collapsed: bool,
-    functions: Vec<FunctionId>,
-}
+use classes::Classes;
+pub use classes::{ClassId, Target};
 
 /// What pointers may point at.
 pub struct Points<'a> {
     program: &'a Program,
     model: &'a Model,
-    parents: Vec<u32>,
-    classes: Vec<Class>,
+    classes: Classes,
     globals: Vec<Target>,
     functions: Vec<Target>,
     /// Where values point, by function and value.
@@ -74,8 +40,7 @@ impl<'a> Points<'a> {
         let mut points = Points {
             program,
             model,
-            parents: Vec::new(),
-            classes: Vec::new(),
+            classes: Classes::default(),
             globals: Vec::new(),
             functions: Vec::new(),
             values: vec![FxHashMap::default(); program.functions.len()],
@@ -85,22 +50,22 @@ impl<'a> Points<'a> {
             linked: FxHashSet::default(),
         };
         for _ in &program.globals {
-            let target = points.fresh();
+            let target = points.classes.fresh();
             points.globals.push(target);
         }
         for id in program.function_ids() {
-            let target = points.fresh();
-            points.classes[target.class.0 as usize].functions.push(id);
+            let target = points.classes.fresh();
+            points.classes.add_function(target, id);
             points.functions.push(target);
-            let result = points.fresh();
+            let result = points.classes.fresh();
             points.results.push(result);
         }
         for (number, global) in program.globals.iter().enumerate() {
             for (offset, operand) in &global.holds {
                 let at = points.globals[number];
-                let at = points.shifted(at, *offset as i64);
+                let at = points.classes.shifted(at, *offset as i64);
                 if let Some(target) = points.operand(FunctionId::default(), *operand) {
-                    points.store(at, target);
+                    points.classes.store(at, target);
                 }
             }
         }
@@ -109,126 +74,6 @@ impl<'a> Points<'a> {
         }
         points.resolve();
         points
-    }
-
-    fn fresh(&mut self) -> Target {
-        let class = ClassId(self.classes.len() as u32);
-        self.parents.push(class.0);
-        self.classes.push(Class::default());
-        Target { class, offset: 0 }
-    }
-
-    fn root(&mut self, class: ClassId) -> ClassId {
-        let mut at = class.0;
-        while self.parents[at as usize] != at {
-            let up = self.parents[self.parents[at as usize] as usize];
-            self.parents[at as usize] = up;
-            at = up;
-        }
-        ClassId(at)
-    }
-
-    /// The same target, by the class's present name.
-    fn now(&mut self, target: Target) -> Target {
-        let class = self.root(target.class);
-        let offset = match self.classes[class.0 as usize].is_collapsed {
-            true => 0,
-            false => target.offset,
-        };
-        Target { class, offset }
-    }
-
-    fn shifted(&mut self, target: Target, by: i64) -> Target {
-        let target = self.now(target);
-        self.now(Target {
-            offset: target.offset.saturating_add(by),
-            ..target
-        })
-    }
-
-    /// From now on the class has one field only.
-    fn collapse(&mut self, class: ClassId) {
-        let class = self.root(class);
-        let one = &mut self.classes[class.0 as usize];
-        if one.is_collapsed {
-            return;
-        }
-        one.is_collapsed = true;
-        let fields = std::mem::take(&mut one.fields);
-        let mut all = fields.into_values();
-        if let Some(first) = all.next() {
-            self.classes[class.0 as usize].fields.insert(0, first);
-            for other in all {
-                self.unify(first, other);
-            }
-        }
-    }
-
-    /// Makes two targets one.
-    fn unify(&mut self, one: Target, other: Target) {
-        let mut work = vec![(one, other)];
-        while let Some((one, other)) = work.pop() {
-            let (one, other) = (self.now(one), self.now(other));
-            if one == other {
-                continue;
-            }
-            if one.class == other.class {
-                self.collapse(one.class);
-                continue;
-            }
-            if one.offset != other.offset {
-                self.collapse(one.class);
-                self.collapse(other.class);
-                work.push((one, other));
-                continue;
-            }
-            let (mut kept, mut gone) = (one.class, other.class);
-            let size = |class: ClassId| self.classes[class.0 as usize].fields.len();
-            if size(kept) < size(gone) {
-                std::mem::swap(&mut kept, &mut gone);
-            }
-            let is_collapsed = self.classes[kept.0 as usize].is_collapsed
-                || self.classes[gone.0 as usize].is_collapsed;
-            if is_collapsed {
-                self.collapse(kept);
-                self.collapse(gone);
-                let (now_kept, now_gone) = (self.root(kept), self.root(gone));
-                if now_kept != kept || now_gone != gone {
-                    work.push((one, other));
-                    continue;
-                }
-            }
-            self.parents[gone.0 as usize] = kept.0;
-            let old = std::mem::take(&mut self.classes[gone.0 as usize]);
-            let class = &mut self.classes[kept.0 as usize];
-            class.functions.extend(old.functions);
-            for (offset, target) in old.fields {
-                match class.fields.get(&offset) {
-                    Some(known) => work.push((*known, target)),
-                    None => {
-                        class.fields.insert(offset, target);
-                    }
-                }
-            }
-        }
-    }
-
-    /// What an address that is stored there points at.
-    fn pointee(&mut self, at: Target) -> Target {
-        let at = self.now(at);
-        if let Some(target) = self.classes[at.class.0 as usize].fields.get(&at.offset) {
-            let target = *target;
-            return self.now(target);
-        }
-        let target = self.fresh();
-        let fields = &mut self.classes[at.class.0 as usize].fields;
-        fields.insert(at.offset, target);
-        target
-    }
-
-    fn store(&mut self, at: Target, target: Target) {
-        let pointee = self.pointee(at);
-        self.unify(pointee, target);
     }
 
     /// Where an operand points, if it is an address.
@@ -240,7 +85,7 @@ impl<'a> Points<'a> {
             }
             Operand::Global(global, offset) => {
                 let target = self.globals[global.index()];
-                Some(self.shifted(target, offset))
+                Some(self.classes.shifted(target, offset))
             }
             Operand::Function(id) => Some(self.functions[id.index()]),
             Operand::Integer(_) | Operand::Null | Operand::Other => None,
@@ -250,9 +95,9 @@ impl<'a> Points<'a> {
     fn value(&mut self, function: FunctionId, value: ValueId) -> Target {
         if let Some(target) = self.values[function.index()].get(&value) {
             let target = *target;
-            return self.now(target);
+            return self.classes.now(target);
         }
-        let target = self.fresh();
+        let target = self.classes.fresh();
         self.values[function.index()].insert(value, target);
         target
     }
@@ -261,7 +106,7 @@ impl<'a> Points<'a> {
         match self.values[function.index()].get(&into) {
             Some(known) => {
                 let known = *known;
-                self.unify(known, target);
+                self.classes.unify(known, target);
             }
             None => {
                 self.values[function.index()].insert(into, target);
@@ -284,7 +129,7 @@ impl<'a> Points<'a> {
                 && let Some(target) = self.operand(id, operand)
             {
                 let result = self.results[id.index()];
-                self.unify(result, target);
+                self.classes.unify(result, target);
             }
         }
     }
@@ -298,7 +143,7 @@ impl<'a> Points<'a> {
             }
             Kind::Load { into, from, .. } if is_pointer(into) => {
                 if let Some(at) = self.operand(id, *from) {
-                    let target = self.pointee(at);
+                    let target = self.classes.pointee(at);
                     self.assign(id, *into, target);
                 }
             }
@@ -310,7 +155,7 @@ impl<'a> Points<'a> {
                 if is_pointer(into)
                     && let Some(at) = self.operand(id, *at)
                 {
-                    let target = self.pointee(at);
+                    let target = self.classes.pointee(at);
                     self.assign(id, *into, target);
                 }
             }
@@ -324,7 +169,7 @@ impl<'a> Points<'a> {
             Kind::Compute { into, from } if is_pointer(into) => {
                 for operand in from {
                     if let Some(target) = self.operand(id, *operand) {
-                        self.collapse(target.class);
+                        self.classes.collapse(target.class);
                         self.assign(id, *into, target);
                     }
                 }
@@ -336,11 +181,11 @@ impl<'a> Points<'a> {
                     return;
                 };
                 let target = match offset {
-                    Offset::Constant(by) => self.shifted(target, *by),
+                    Offset::Constant(by) => self.classes.shifted(target, *by),
                     // All elements are one.
-                    Offset::Element { constant, .. } => self.shifted(target, *constant),
+                    Offset::Element { constant, .. } => self.classes.shifted(target, *constant),
                     Offset::Unknown => {
-                        self.collapse(target.class);
+                        self.classes.collapse(target.class);
                         target
                     }
                 };
@@ -359,7 +204,7 @@ impl<'a> Points<'a> {
         if let (Some(at), Some(target)) =
             (self.operand(function, to), self.operand(function, value))
         {
-            self.store(at, target);
+            self.classes.store(at, target);
         }
     }
 
@@ -418,7 +263,7 @@ impl<'a> Points<'a> {
             match effect {
                 Effect::Allocate => {
                     if let Some(into) = into {
-                        let target = self.fresh();
+                        let target = self.classes.fresh();
                         self.heap.insert(site, target);
                         self.assign(id, into, target);
                     }
@@ -458,7 +303,7 @@ impl<'a> Points<'a> {
                 Effect::CreateMethod { object, slot, .. } => {
                     let at = argument(*object).and_then(|object| self.operand(id, object));
                     if let Some(at) = at {
-                        let object = self.pointee(at);
+                        let object = self.classes.pointee(at);
                         self.method(site, object, *slot);
                     }
                 }
@@ -469,28 +314,27 @@ impl<'a> Points<'a> {
 
     /// Pointers at the same offsets point at the same; other parts of the classes stay apart.
     fn copied(&mut self, to: Target, from: Target) {
-        let (to, from) = (self.now(to), self.now(from));
+        let (to, from) = (self.classes.now(to), self.classes.now(from));
         if to.class == from.class {
             return;
         }
-        let fields = &self.classes[from.class.0 as usize].fields;
-        let fields: Vec<(i64, Target)> = fields.iter().map(|(at, what)| (*at, *what)).collect();
+        let fields = self.classes.fields(from.class);
         // What is not known yet may be stored later: the two are one then.
         if fields.is_empty() {
             return;
         }
         for (offset, target) in fields {
-            let at = self.shifted(to, offset - from.offset);
-            self.store(at, target);
+            let at = self.classes.shifted(to, offset - from.offset);
+            self.classes.store(at, target);
         }
     }
 
     /// A thread runs one of the virtual functions of what an object's first word points at.
     fn method(&mut self, site: Site, object: Target, slot: u32) {
-        let table = self.pointee(object);
-        let entry = self.shifted(table, i64::from(slot) * 8);
-        let target = self.pointee(entry);
-        let functions = self.classes[target.class.0 as usize].functions.clone();
+        let table = self.classes.pointee(object);
+        let entry = self.classes.shifted(table, i64::from(slot) * 8);
+        let target = self.classes.pointee(entry);
+        let functions = self.classes.functions(target);
         for function in functions {
             if self.linked.insert((site, function)) {
                 self.assign(function, ValueId(0), object);
@@ -521,8 +365,8 @@ impl<'a> Points<'a> {
         let Some(target) = self.operand(function, operand) else {
             return Vec::new();
         };
-        let target = self.now(target);
-        let mut functions = self.classes[target.class.0 as usize].functions.clone();
+        let target = self.classes.now(target);
+        let mut functions = self.classes.functions(target);
         functions.sort_unstable();
         functions.dedup();
         functions
@@ -544,32 +388,23 @@ impl<'a> Points<'a> {
     /// Where an operand points.
     pub fn target(&mut self, function: FunctionId, operand: Operand) -> Option<Target> {
         let target = self.operand(function, operand)?;
-        Some(self.now(target))
+        Some(self.classes.now(target))
     }
 
     /// The class of a global variable.
     pub fn of_global(&mut self, global: GlobalId) -> Target {
         let target = self.globals[global.index()];
-        self.now(target)
+        self.classes.now(target)
     }
 
     /// The class of what a statement allocates.
     pub fn of_heap(&mut self, site: Site) -> Option<Target> {
         let target = *self.heap.get(&site)?;
-        Some(self.now(target))
+        Some(self.classes.now(target))
     }
 
     /// All classes that can be reached from these.
     pub fn closure(&mut self, from: impl IntoIterator<Item = ClassId>) -> FxHashSet<ClassId> {
-        let mut work: Vec<ClassId> = from.into_iter().collect();
-        let mut seen = FxHashSet::default();
-        while let Some(class) = work.pop() {
-            let class = self.root(class);
-            if seen.insert(class) {
-                let fields = &self.classes[class.0 as usize].fields;
-                work.extend(fields.values().map(|target| target.class));
-            }
-        }
-        seen
+        self.classes.closure(from)
     }
 }

@@ -1,0 +1,170 @@
+//! Threads: their creation, what each of them gets for itself, and waiting for them to end.
+
+use std::collections::BTreeSet;
+
+use crate::ir::{FunctionId, Kind, Operand};
+use crate::path::{Base, PathId, Site, Step};
+use crate::state::State;
+use crate::summary::Arguments;
+
+use super::Flow;
+
+impl Flow<'_, '_> {
+    /// A thread is created.
+    pub(super) fn create(
+        &mut self,
+        site: Site,
+        given: &[Option<PathId>],
+        data: Option<Operand>,
+        handle: Option<Operand>,
+        state: &mut State,
+    ) {
+        let handle = handle.and_then(|handle| self.path(handle));
+        let given: Vec<Option<PathId>> = given
+            .iter()
+            .map(|path| path.map(|path| self.owned(site, path)))
+            .collect();
+        if self.is_collecting {
+            let targets = self.analysis.calls.targets(site).to_vec();
+            let is_multiple = !self.analysis.calls.is_once(site);
+            let mut leaves = BTreeSet::new();
+            for target in &targets {
+                if let Some(summary) = &self.analysis.summaries[target.index()] {
+                    let exit = summary.exit.as_ref();
+                    leaves.extend(exit.into_iter().flat_map(|exit| exit.live.keys().copied()));
+                }
+            }
+            let spawn = self.analysis.spawns.entry(site).or_default();
+            spawn.live_before.extend(state.live.keys());
+            spawn.is_multiple = is_multiple;
+            spawn.targets.clone_from(&targets);
+            spawn.leaves = leaves;
+            spawn.data = given.first().copied().flatten();
+            self.summary.spawned.insert(site);
+            for target in targets {
+                self.thread(site, target, &given, state);
+            }
+        }
+        if let Some(data) = data {
+            self.operand_escapes(data, state);
+        }
+        state.live.insert(site, handle);
+    }
+
+    /// What a new thread does.
+    fn thread(&mut self, site: Site, target: FunctionId, given: &[Option<PathId>], state: &State) {
+        let Some(summary) = self.analysis.summaries[target.index()].clone() else {
+            return;
+        };
+        let terms = Arguments {
+            callee: target,
+            paths: given,
+        };
+        // It has none of its creator's locks, but comes after all that has happened.
+        let begin = State {
+            after: state.after.clone(),
+            maybe: state.maybe.clone(),
+            ..State::default()
+        };
+        for deed in &summary.deeds {
+            let mut deed = terms.deed(&mut self.analysis.paths, deed, &begin, site);
+            deed.chain.insert(0, site);
+            self.add(deed, state);
+        }
+    }
+
+    /// What a thread is given, marked as its own if each that is created there gets another: an element by a loop's variable, or
+    /// something that was allocated in the same round.
+    fn owned(&mut self, site: Site, path: PathId) -> PathId {
+        let shape = &self.analysis.calls.shapes[self.id.index()];
+        let Some(around) = shape.loop_around(site.block) else {
+            return path;
+        };
+        let in_loop = |block: u32| shape.loops[around as usize].blocks[block as usize];
+        let paths = &self.analysis.paths;
+        let is_own = match paths.origin(path) {
+            _ if paths.loads(path) => false,
+            Base::Heap(at) if at.function == self.id && in_loop(at.block) => true,
+            _ => paths.steps(path).iter().any(|step| match step {
+                Step::Element(_, Some((function, index))) => {
+                    *function == self.id && self.values.block_of(*index).is_some_and(in_loop)
+                }
+                _ => false,
+            }),
+        };
+        match is_own {
+            true => {
+                let own = self.analysis.paths.step(path, Step::Own(site));
+                own.unwrap_or(path)
+            }
+            false => path,
+        }
+    }
+
+    /// Where the handle is that a thread is waited for with.
+    pub(super) fn handle(
+        &mut self,
+        arguments: &[Operand],
+        number: u32,
+        by_address: bool,
+    ) -> Option<PathId> {
+        let operand = arguments.get(number as usize)?;
+        if by_address {
+            return self.path(*operand);
+        }
+        // A handle is a number: it has no path, but where it is read from has one.
+        let Operand::Value(value) = operand else {
+            return None;
+        };
+        match self.values.definition(self.values.same(*value))? {
+            Kind::Load { from, .. } => self.path(*from),
+            _ => None,
+        }
+    }
+
+    /// Threads whose handle is there have ended. Behind a loop, all of an array.
+    pub(super) fn join(&mut self, handle: PathId, is_loop: bool, state: &mut State) {
+        let plain = self.without_index(handle);
+        let array = self.array_of(plain);
+        if array.is_some() && !is_loop {
+            return;
+        }
+        let live: Vec<(Site, Option<PathId>)> =
+            state.live.iter().map(|(site, at)| (*site, *at)).collect();
+        for (site, at) in live {
+            let same = at.is_some_and(|at| {
+                let at = self.without_index(at);
+                let (whole, _) = self.analysis.paths.whole(at);
+                at == plain || array.is_some_and(|array| array == at || array == whole)
+            });
+            let leaves = self.analysis.spawns.get(&site);
+            let is_last = leaves.is_none_or(|spawn| spawn.leaves.is_empty());
+            if same && is_last {
+                state.live.remove(&site);
+            }
+        }
+    }
+
+    /// The array whose element this is.
+    fn array_of(&self, path: PathId) -> Option<PathId> {
+        let (whole, _) = self.analysis.paths.whole(path);
+        match self.analysis.paths.last(whole) {
+            Some((array, Step::Element(..))) => Some(array),
+            _ => None,
+        }
+    }
+
+    fn without_index(&mut self, path: PathId) -> PathId {
+        let paths = &mut self.analysis.paths;
+        let steps = paths.steps(path);
+        let mut plain = paths.base(paths.origin(path));
+        for step in steps {
+            let step = match step {
+                Step::Element(stride, _) => Step::Element(stride, None),
+                other => other,
+            };
+            plain = paths.step(plain, step).unwrap_or(plain);
+        }
+        plain
+    }
+}
