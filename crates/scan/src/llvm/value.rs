@@ -104,6 +104,11 @@ impl<'m> Value<'m> {
         fits.then(|| unsafe { LLVMConstIntGetSExtValue(self.raw) })
     }
 
+    pub(super) fn is_constant(self) -> bool {
+        // SAFETY: the handle is valid.
+        unsafe { LLVMIsConstant(self.raw) != 0 }
+    }
+
     /// The values that use it.
     pub(super) fn users(self) -> Vec<Value<'m>> {
         let mut users = Vec::new();

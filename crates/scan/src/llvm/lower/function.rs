@@ -1,8 +1,8 @@
 //! Bodies of functions: numbers for values and blocks, names for variables.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Lowering, global::operand};
+use super::{Lowering, addresses, global::operand};
 use crate::ir::{
     self, BlockId, FunctionId, Kind, Operand, PlaceId, Statement, Terminator, ValueId,
 };
@@ -17,6 +17,8 @@ pub(super) struct Body<'l, 'm> {
     blocks: FxHashMap<Block<'m>, BlockId>,
     lowered: Vec<ir::Value>,
     names: FxHashMap<Value<'m>, String>,
+    /// Numbers that are addresses.
+    numbers: FxHashSet<Value<'m>>,
     /// What variables of the source text say their addresses point at.
     pub(super) variable_pointees: FxHashMap<Value<'m>, Node<'m>>,
     /// What is known of addresses by now.
@@ -35,6 +37,7 @@ impl<'m> Lowering<'m> {
             blocks: FxHashMap::default(),
             lowered: Vec::new(),
             names: FxHashMap::default(),
+            numbers: addresses::numbers(&blocks),
             variable_pointees: FxHashMap::default(),
             pointees: FxHashMap::default(),
             statements: Vec::new(),
@@ -65,7 +68,7 @@ impl<'m> Body<'_, 'm> {
         let id = ValueId::new(self.lowered.len());
         self.lowered.push(ir::Value {
             name: self.names.get(&value).cloned(),
-            is_pointer: value.ty().is_pointer(),
+            is_pointer: addresses::holds_address(value.ty()) || self.numbers.contains(&value),
         });
         self.values.insert(value, id);
     }

@@ -1,5 +1,6 @@
 //! From a module of LLVM to a program of our own.
 
+mod addresses;
 mod call;
 mod constant;
 mod function;
