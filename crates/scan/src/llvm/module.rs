@@ -15,6 +15,7 @@ use llvm_sys::prelude::*;
 use llvm_sys::target::LLVMGetModuleDataLayout;
 use llvm_sys::transforms::pass_builder::*;
 
+use super::newer;
 use super::node::Node;
 use super::types::Sizes;
 use super::value::{Value, text};
@@ -110,6 +111,22 @@ impl<'c> Module<'c> {
             let (path, message) = (path.to_owned(), "the file is empty".to_owned());
             return Err(Error::NotBitcode { path, message });
         }
+        let mut module = Module::parse(context, path, &data);
+        // Only a newer LLVM's text can be helped.
+        if module.is_err()
+            && let Ok(text) = std::str::from_utf8(&data)
+            && let Ok(helped) = Module::parse(context, path, newer::readable(text).as_bytes())
+        {
+            module = Ok(helped);
+        }
+        let module = module?;
+        module.verify(path)?;
+        // SAFETY: the module is valid; both forms say the same, and only the old one can be read from C.
+        unsafe { LLVMSetIsNewDbgInfoFormat(module.raw, 0) };
+        Ok(module)
+    }
+
+    fn parse(context: &'c Context, path: &Path, data: &[u8]) -> Result<Self, Error> {
         let name = CString::new(path.to_string_lossy().as_bytes()).unwrap_or_default();
         let mut raw = std::ptr::null_mut();
         let mut message = std::ptr::null_mut();
@@ -125,11 +142,7 @@ impl<'c> Module<'c> {
             let message = said.join(" ").trim().replace('\n', " ");
             return Err(unparsed(path, message));
         }
-        let module = Module { raw, context };
-        module.verify(path)?;
-        // SAFETY: the module is valid; both forms say the same, and only the old one can be read from C.
-        unsafe { LLVMSetIsNewDbgInfoFormat(module.raw, 0) };
-        Ok(module)
+        Ok(Module { raw, context })
     }
 
     fn verify(&self, path: &Path) -> Result<(), Error> {
@@ -167,6 +180,15 @@ impl<'c> Module<'c> {
     /// Local variables whose address nobody takes become values.
     pub(super) fn promote_locals(&mut self) -> Result<(), Error> {
         let optnone = c"optnone";
+        let is_rust = self
+            .units()
+            .iter()
+            .any(|unit| unit.printed().contains("DW_LANG_Rust"));
+        let passes = if is_rust {
+            c"function(sroa<preserve-cfg>)"
+        } else {
+            c"function(mem2reg)"
+        };
         // SAFETY: functions of this module, an attribute that LLVM knows by name, and passes and options that live
         // until the passes are through. The error is given to the function that frees it.
         unsafe {
@@ -176,8 +198,7 @@ impl<'c> Module<'c> {
                 LLVMRemoveEnumAttributeAtIndex(raw, LLVMAttributeFunctionIndex, kind);
             }
             let options = LLVMCreatePassBuilderOptions();
-            let passes = c"function(mem2reg)".as_ptr();
-            let error = LLVMRunPasses(self.raw, passes, std::ptr::null_mut(), options);
+            let error = LLVMRunPasses(self.raw, passes.as_ptr(), std::ptr::null_mut(), options);
             LLVMDisposePassBuilderOptions(options);
             if error.is_null() {
                 return Ok(());
