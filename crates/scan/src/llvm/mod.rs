@@ -11,6 +11,7 @@ mod module;
 mod names;
 mod newer;
 mod node;
+mod producer;
 mod suitable;
 mod types;
 mod value;

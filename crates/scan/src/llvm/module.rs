@@ -17,6 +17,7 @@ use llvm_sys::transforms::pass_builder::*;
 
 use super::newer;
 use super::node::Node;
+use super::producer::producer;
 use super::types::Sizes;
 use super::value::{Value, text};
 use crate::Error;
@@ -140,7 +141,7 @@ impl<'c> Module<'c> {
         if failed || raw.is_null() {
             let said = [message, context.take_complaints()];
             let message = said.join(" ").trim().replace('\n', " ");
-            return Err(unparsed(path, message));
+            return Err(unparsed(path, data, message));
         }
         Ok(Module { raw, context })
     }
@@ -292,23 +293,23 @@ unsafe fn list<'m>(
     values
 }
 
-/// Why a file could not be parsed, from what LLVM said.
-fn unparsed(path: &Path, message: String) -> Error {
+/// Why a file could not be parsed.
+fn unparsed(path: &Path, data: &[u8], message: String) -> Error {
     let path = path.to_owned();
-    let quoted = |label: &str| {
-        let (_, rest) = message.split_once(label)?;
-        Some(rest.split_once('\'')?.0.to_owned())
-    };
-    match (quoted("Producer: '"), quoted("Reader: '")) {
-        (Some(producer), Some(reader)) if major(&producer) != major(&reader) => {
+    match producer(data) {
+        Some(producer) if major(&producer).is_some_and(|major| major > OURS) => {
             Error::OtherVersion { path, producer }
         }
         _ => Error::NotBitcode { path, message },
     }
 }
 
-/// The first number in a name like `LLVM19.1.7` or `LLVM 19.1.7`.
-fn major(version: &str) -> String {
+/// The version of LLVM that reads.
+const OURS: u32 = 19;
+
+/// The first number in a name like `LLVM19.1.7`.
+fn major(version: &str) -> Option<u32> {
     let digits = version.trim_start_matches(|c: char| !c.is_ascii_digit());
-    digits.chars().take_while(char::is_ascii_digit).collect()
+    let (major, _) = digits.split_once('.')?;
+    major.parse().ok()
 }

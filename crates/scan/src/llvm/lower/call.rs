@@ -100,7 +100,7 @@ impl<'m> Body<'_, 'm> {
             }
             // Behind the three there is whether it is volatile.
             arguments.truncate(3);
-            return self.call_named(function, None, arguments);
+            return self.call_named(function, arguments);
         }
         let kind = match (into, arguments.first()) {
             (Some(into), Some(first)) if COPIES.iter().any(is) => copy(into, [*first]),
@@ -108,20 +108,15 @@ impl<'m> Body<'_, 'm> {
                 let from = arguments;
                 Kind::Compute { into, from }
             }
-            (None, _) => return self.call_named(name, None, arguments),
+            (None, _) => return self.call_named(name.trim_end_matches(".p0"), arguments),
         };
         self.push(kind);
     }
 
-    fn call_named(
-        &mut self,
-        name: &str,
-        into: Option<crate::ir::ValueId>,
-        arguments: Vec<Operand>,
-    ) {
+    fn call_named(&mut self, name: &str, arguments: Vec<Operand>) {
         let callee = Callee::Direct(self.lowering.function_named(name));
         self.push(Kind::Call {
-            into,
+            into: None,
             callee,
             arguments,
         });
