@@ -254,3 +254,22 @@ fn modules_are_linked() {
     assert_eq!(program.layouts.len(), 1);
     assert_eq!(program.layouts[0].name, "struct pair");
 }
+
+/// Modules of the kernel all define the same two names.
+#[test]
+fn modules_of_the_kernel_are_linked() {
+    let files = Files::new();
+    let module = |name: &str| {
+        let text = format!(
+            "static int {name}_start(void) {{ return 0; }}
+             int init_module(void) __attribute__((alias(\"{name}_start\")));
+             void cleanup_module(void) {{}}"
+        );
+        files.bitcode(name, &text, &UNOPTIMISED)
+    };
+    let program = llvm::read(&[module("one"), module("two")]).expect("they fit");
+    let mut started = program.aliases.iter().map(|(_, id)| program.function(*id));
+    assert!(started.all(|function| function.is_external && function.is_defined()));
+    assert_eq!(program.aliases.len(), 2);
+    assert_eq!(program.functions.len(), 4);
+}

@@ -88,6 +88,9 @@ pub(super) unsafe fn owned_text(message: *mut c_char) -> String {
     }
 }
 
+/// What the kernel calls when it loads and unloads a module.
+const KERNEL_ENTRIES: [&str; 2] = ["init_module", "cleanup_module"];
+
 /// A module.
 pub(super) struct Module<'c> {
     raw: LLVMModuleRef,
@@ -165,6 +168,7 @@ impl<'c> Module<'c> {
 
     /// Adds another module, which stands in this file.
     pub(super) fn link(&mut self, other: Module<'c>, path: &Path) -> Result<(), Error> {
+        other.rename_entries(&path.display().to_string());
         // SAFETY: both modules are of one context; LLVM takes the other one over, whatever comes of it.
         let failed = unsafe {
             let other = std::mem::ManuallyDrop::new(other);
@@ -176,6 +180,16 @@ impl<'c> Module<'c> {
             return Err(Error::Unlinkable { path, message });
         }
         Ok(())
+    }
+
+    /// Modules of the kernel all begin and end with functions of the same names.
+    fn rename_entries(&self, suffix: &str) {
+        let names = self.functions().into_iter().chain(self.aliases());
+        for entry in names.filter(|each| KERNEL_ENTRIES.contains(&each.name().as_str())) {
+            let name = format!("{}:{suffix}", entry.name());
+            // SAFETY: LLVM copies the name of this length.
+            unsafe { LLVMSetValueName2(entry.raw(), name.as_ptr().cast(), name.len()) };
+        }
     }
 
     /// Local variables whose address nobody takes become values.
