@@ -157,6 +157,20 @@ impl<'m> Value<'m> {
         (0..count).filter_map(|index| self.operand(index)).collect()
     }
 
+    /// What a call passes a copy of, though it is given by its address.
+    pub(super) fn copied_argument(self, index: u32) -> Option<Type<'m>> {
+        if !self.is_call() {
+            return None;
+        }
+        let byval = c"byval";
+        // SAFETY: it is a call. Attributes of its first argument have number 1; this one comes with a type.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(byval.as_ptr(), byval.count_bytes());
+            let attribute = LLVMGetCallSiteEnumAttribute(self.raw, index + 1, kind);
+            (!attribute.is_null()).then(|| Type::new(LLVMGetTypeAttributeValue(attribute)))
+        }
+    }
+
     /// Where a terminator goes on.
     pub(super) fn successors(self) -> Vec<Block<'m>> {
         // SAFETY: only terminators are asked for their successors, and only for those they have.

@@ -21,3 +21,9 @@ int escapes(void)
     use(&local);
     return local + other;
 }
+
+long by_value(struct large l) { return l.numbers[1]; }
+
+struct large shared;
+
+long passed(void) { return by_value(shared); }

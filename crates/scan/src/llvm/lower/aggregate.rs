@@ -42,7 +42,7 @@ impl<'m> Body<'_, 'm> {
     }
 
     /// The structure that an address points at.
-    fn layout_at(&mut self, address: Value<'m>) -> Option<LayoutId> {
+    pub(super) fn layout_at(&mut self, address: Value<'m>) -> Option<LayoutId> {
         let pointee = self.pointee(address)?;
         self.lowering.layouts.layout(pointee)
     }

@@ -5,6 +5,7 @@ use llvm_sys::LLVMValueKind::*;
 use super::function::Body;
 use super::instruction::copy;
 use crate::ir::{Callee, Kind, Operand};
+use crate::llvm::types::Type;
 use crate::llvm::value::Value;
 
 /// Intrinsics that do nothing that an analysis asks about.
@@ -83,8 +84,27 @@ impl<'m> Body<'_, 'm> {
     }
 
     fn arguments(&mut self, instruction: Value<'m>) -> Vec<Operand> {
-        let arguments = instruction.arguments().into_iter();
-        arguments.map(|each| self.operand(each)).collect()
+        let mut arguments = Vec::new();
+        for (index, value) in (0..).zip(instruction.arguments()) {
+            let argument = self.operand(value);
+            arguments.push(match instruction.copied_argument(index) {
+                Some(ty) => self.copied(value, argument, ty),
+                None => argument,
+            });
+        }
+        arguments
+    }
+
+    /// A copy for the function that is called; LLVM says only that there is one.
+    fn copied(&mut self, value: Value<'m>, from: Operand, ty: Type<'m>) -> Operand {
+        let size = self.lowering.sizes.stride(ty);
+        let layout = self.layout_at(value);
+        let into = self.fresh(true);
+        self.push(Kind::Local { into, size, layout });
+        let copy = Operand::Value(into);
+        let size = Operand::Integer(i64::try_from(size).unwrap_or(0));
+        self.call_named("memcpy", vec![copy, from, size]);
+        copy
     }
 
     fn intrinsic(&mut self, instruction: Value<'m>, name: &str) {
