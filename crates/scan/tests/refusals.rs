@@ -273,3 +273,37 @@ fn modules_of_the_kernel_are_linked() {
     assert_eq!(program.aliases.len(), 2);
     assert_eq!(program.functions.len(), 4);
 }
+
+/// Set in the process that LLVM ends.
+const BROKEN: &str = "DEADHEAT_TEST_BROKEN";
+
+/// With debug information, LLVM ends the process over a broken module: that is said, too.
+#[test]
+fn llvm_that_gives_up_is_an_error() {
+    if let Some(path) = std::env::var_os(BROKEN) {
+        let result = llvm::read(&[path.into()]);
+        panic!("LLVM went on: {result:?}");
+    }
+    let files = Files::new();
+    let text = "define i32 @f(i32 %a) !dbg !2 {
+          %c = add i32 %b, 1
+          %b = add i32 %a, 1
+          ret i32 %c
+        }
+        !llvm.module.flags = !{!0}
+        !llvm.dbg.cu = !{!1}
+        !0 = !{i32 2, !\"Debug Info Version\", i32 3}
+        !1 = distinct !DICompileUnit(language: DW_LANG_C11, file: !3, emissionKind: FullDebug)
+        !2 = distinct !DISubprogram(name: \"f\", file: !3, unit: !1, spFlags: DISPFlagDefinition)
+        !3 = !DIFile(filename: \"f.c\", directory: \"/\")";
+    let test = std::env::current_exe().expect("this test is a file");
+    let output = Command::new(test)
+        .args(["--exact", "llvm_that_gives_up_is_an_error", "--nocapture"])
+        .env(BROKEN, files.write("broken.ll", text))
+        .output();
+    let output = output.expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let error = "deadheat-scan: error: LLVM gave up: Broken module found";
+    assert!(said.contains(error), "{said}");
+}

@@ -5,6 +5,7 @@
 //! (Rust's compiler gives its local variables types that `mem2reg` does not know what to do with: there it is `sroa`.)
 
 mod debug;
+mod fatal;
 mod global;
 mod lower;
 mod module;

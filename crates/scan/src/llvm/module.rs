@@ -15,11 +15,11 @@ use llvm_sys::prelude::*;
 use llvm_sys::target::LLVMGetModuleDataLayout;
 use llvm_sys::transforms::pass_builder::*;
 
-use super::newer;
 use super::node::Node;
 use super::producer::producer;
 use super::types::Sizes;
 use super::value::{Value, text};
+use super::{fatal, newer};
 use crate::Error;
 
 /// Where modules live. One thread's own.
@@ -31,6 +31,7 @@ pub(super) struct Context {
 
 impl Context {
     pub(super) fn new() -> Self {
+        fatal::explain();
         let complaints: Box<RefCell<Vec<String>>> = Box::default();
         let address: *const RefCell<Vec<String>> = &*complaints;
         // SAFETY: the box keeps its contents where they are until the context is gone, which drops first.
