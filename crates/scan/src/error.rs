@@ -45,7 +45,8 @@ pub enum Error {
     },
     /// Bitcode that only a newer LLVM understands.
     #[error(
-        "{} was made by {producer}, and only bitcode of LLVM 19 and before can be read; make it with clang-19",
+        "{} was made by {producer}, and only bitcode of LLVM 19 and before can be read; \
+         make it with clang-19, or give LLVM's text (rustc --emit=llvm-ir)",
         path.display()
     )]
     OtherVersion {

@@ -62,7 +62,7 @@ pub struct Function {
 pub struct Value {
     /// The variable of the source text that it is, if it is one.
     pub name: Option<String>,
-    /// Whether it is an address.
+    /// Whether it is an address or holds one: a pair that a call returns, a number that an address was made into.
     pub is_pointer: bool,
 }
 

@@ -73,10 +73,11 @@ pub enum Kind {
         base: Operand,
         /// How far from there.
         offset: Offset,
-        /// The structure that is stepped into, if there is one.
+        /// The structure that is stepped into, if there is one, or that the elements of an array are. The constant part of the offset
+        /// counts from its beginning, or from that of the array of them.
         layout: Option<LayoutId>,
     },
-    /// Anything that is computed.
+    /// Anything that is computed. If the result is or holds an address, it is one of those that it is computed from, at any distance.
     Compute {
         /// The result.
         into: ValueId,
@@ -202,7 +203,7 @@ pub enum Terminator {
         /// Where all others go.
         otherwise: BlockId,
     },
-    /// One of these, nobody knows which: after a call that may throw, an indirect jump.
+    /// One of these, nobody knows which: an indirect jump, or after a call that may throw, which goes on with the first if it returns.
     Any(Vec<BlockId>),
     /// Back to the caller.
     Return(Option<Operand>),

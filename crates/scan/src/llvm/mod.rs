@@ -2,13 +2,17 @@
 //!
 //! Bitcode is read as the compiler wrote it, without optimisation, and linked to one module. Then local variables whose address
 //! nobody takes become values (`mem2reg`), and nothing else is changed: optimised code no longer has the accesses of the source text.
+//! (Rust's compiler gives its local variables types that `mem2reg` does not know what to do with: there it is `sroa`.)
 
 mod debug;
+mod fatal;
 mod global;
 mod lower;
 mod module;
 mod names;
+mod newer;
 mod node;
+mod producer;
 mod suitable;
 mod types;
 mod value;

@@ -16,8 +16,10 @@ use llvm_sys::target::LLVMGetModuleDataLayout;
 use llvm_sys::transforms::pass_builder::*;
 
 use super::node::Node;
+use super::producer::producer;
 use super::types::Sizes;
 use super::value::{Value, text};
+use super::{fatal, newer};
 use crate::Error;
 
 /// Where modules live. One thread's own.
@@ -29,6 +31,7 @@ pub(super) struct Context {
 
 impl Context {
     pub(super) fn new() -> Self {
+        fatal::explain();
         let complaints: Box<RefCell<Vec<String>>> = Box::default();
         let address: *const RefCell<Vec<String>> = &*complaints;
         // SAFETY: the box keeps its contents where they are until the context is gone, which drops first.
@@ -86,6 +89,9 @@ pub(super) unsafe fn owned_text(message: *mut c_char) -> String {
     }
 }
 
+/// What the kernel calls when it loads and unloads a module.
+const KERNEL_ENTRIES: [&str; 2] = ["init_module", "cleanup_module"];
+
 /// A module.
 pub(super) struct Module<'c> {
     raw: LLVMModuleRef,
@@ -110,6 +116,22 @@ impl<'c> Module<'c> {
             let (path, message) = (path.to_owned(), "the file is empty".to_owned());
             return Err(Error::NotBitcode { path, message });
         }
+        let mut module = Module::parse(context, path, &data);
+        // Only a newer LLVM's text can be helped.
+        if module.is_err()
+            && let Ok(text) = std::str::from_utf8(&data)
+            && let Ok(helped) = Module::parse(context, path, newer::readable(text).as_bytes())
+        {
+            module = Ok(helped);
+        }
+        let module = module?;
+        module.verify(path)?;
+        // SAFETY: the module is valid; both forms say the same, and only the old one can be read from C.
+        unsafe { LLVMSetIsNewDbgInfoFormat(module.raw, 0) };
+        Ok(module)
+    }
+
+    fn parse(context: &'c Context, path: &Path, data: &[u8]) -> Result<Self, Error> {
         let name = CString::new(path.to_string_lossy().as_bytes()).unwrap_or_default();
         let mut raw = std::ptr::null_mut();
         let mut message = std::ptr::null_mut();
@@ -123,13 +145,9 @@ impl<'c> Module<'c> {
         if failed || raw.is_null() {
             let said = [message, context.take_complaints()];
             let message = said.join(" ").trim().replace('\n', " ");
-            return Err(unparsed(path, message));
+            return Err(unparsed(path, data, message));
         }
-        let module = Module { raw, context };
-        module.verify(path)?;
-        // SAFETY: the module is valid; both forms say the same, and only the old one can be read from C.
-        unsafe { LLVMSetIsNewDbgInfoFormat(module.raw, 0) };
-        Ok(module)
+        Ok(Module { raw, context })
     }
 
     fn verify(&self, path: &Path) -> Result<(), Error> {
@@ -151,6 +169,7 @@ impl<'c> Module<'c> {
 
     /// Adds another module, which stands in this file.
     pub(super) fn link(&mut self, other: Module<'c>, path: &Path) -> Result<(), Error> {
+        other.rename_entries(&path.display().to_string());
         // SAFETY: both modules are of one context; LLVM takes the other one over, whatever comes of it.
         let failed = unsafe {
             let other = std::mem::ManuallyDrop::new(other);
@@ -164,9 +183,28 @@ impl<'c> Module<'c> {
         Ok(())
     }
 
+    /// Modules of the kernel all begin and end with functions of the same names.
+    fn rename_entries(&self, suffix: &str) {
+        let names = self.functions().into_iter().chain(self.aliases());
+        for entry in names.filter(|each| KERNEL_ENTRIES.contains(&each.name().as_str())) {
+            let name = format!("{}:{suffix}", entry.name());
+            // SAFETY: LLVM copies the name of this length.
+            unsafe { LLVMSetValueName2(entry.raw(), name.as_ptr().cast(), name.len()) };
+        }
+    }
+
     /// Local variables whose address nobody takes become values.
     pub(super) fn promote_locals(&mut self) -> Result<(), Error> {
         let optnone = c"optnone";
+        let is_rust = self
+            .units()
+            .iter()
+            .any(|unit| unit.printed().contains("DW_LANG_Rust"));
+        let passes = if is_rust {
+            c"function(sroa<preserve-cfg>)"
+        } else {
+            c"function(mem2reg)"
+        };
         // SAFETY: functions of this module, an attribute that LLVM knows by name, and passes and options that live
         // until the passes are through. The error is given to the function that frees it.
         unsafe {
@@ -176,8 +214,7 @@ impl<'c> Module<'c> {
                 LLVMRemoveEnumAttributeAtIndex(raw, LLVMAttributeFunctionIndex, kind);
             }
             let options = LLVMCreatePassBuilderOptions();
-            let passes = c"function(mem2reg)".as_ptr();
-            let error = LLVMRunPasses(self.raw, passes, std::ptr::null_mut(), options);
+            let error = LLVMRunPasses(self.raw, passes.as_ptr(), std::ptr::null_mut(), options);
             LLVMDisposePassBuilderOptions(options);
             if error.is_null() {
                 return Ok(());
@@ -271,23 +308,23 @@ unsafe fn list<'m>(
     values
 }
 
-/// Why a file could not be parsed, from what LLVM said.
-fn unparsed(path: &Path, message: String) -> Error {
+/// Why a file could not be parsed.
+fn unparsed(path: &Path, data: &[u8], message: String) -> Error {
     let path = path.to_owned();
-    let quoted = |label: &str| {
-        let (_, rest) = message.split_once(label)?;
-        Some(rest.split_once('\'')?.0.to_owned())
-    };
-    match (quoted("Producer: '"), quoted("Reader: '")) {
-        (Some(producer), Some(reader)) if major(&producer) != major(&reader) => {
+    match producer(data) {
+        Some(producer) if major(&producer).is_some_and(|major| major > OURS) => {
             Error::OtherVersion { path, producer }
         }
         _ => Error::NotBitcode { path, message },
     }
 }
 
-/// The first number in a name like `LLVM19.1.7` or `LLVM 19.1.7`.
-fn major(version: &str) -> String {
+/// The version of LLVM that reads.
+const OURS: u32 = 19;
+
+/// The first number in a name like `LLVM19.1.7`.
+fn major(version: &str) -> Option<u32> {
     let digits = version.trim_start_matches(|c: char| !c.is_ascii_digit());
-    digits.chars().take_while(char::is_ascii_digit).collect()
+    let (major, _) = digits.split_once('.')?;
+    major.parse().ok()
 }

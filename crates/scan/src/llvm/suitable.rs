@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use llvm_sys::LLVMOpcode;
+
 use super::module::Module;
 use super::value::Value;
 use crate::Error;
@@ -42,22 +44,24 @@ fn is_optimised(module: &Module, defined: &[Value]) -> bool {
     let asked = units
         .iter()
         .any(|unit| unit.printed().contains("isOptimized: true"));
-    let with_parameters: Vec<&Value> = defined
+    let with_parameters = defined
         .iter()
-        .filter(|function| !function.parameters().is_empty())
-        .collect();
-    let with_locals = with_parameters
-        .iter()
-        .filter(|function| has_local(function))
-        .count();
-    let none_in_memory = with_locals * 2 < with_parameters.len();
+        .filter(|function| !function.parameters().is_empty());
+    let (mut in_memory, mut all) = (0, 0);
+    for function in with_parameters {
+        all += 1;
+        in_memory += usize::from(function.parameters().into_iter().any(is_in_memory));
+    }
     let unknown = units.is_empty();
-    (asked || unknown) && none_in_memory
+    (asked || unknown) && in_memory * 2 < all
 }
 
-fn has_local(function: &Value) -> bool {
-    let blocks = function.blocks();
-    let entry = blocks.first().map(|block| block.instructions());
-    let mut instructions = entry.into_iter().flatten();
-    instructions.any(|each| each.allocated_type().is_some())
+/// Whether a parameter is put into a local variable in memory.
+fn is_in_memory(parameter: Value) -> bool {
+    parameter.users().into_iter().any(|user| {
+        let into = user.operand(1).and_then(Value::allocated_type);
+        user.opcode() == Some(LLVMOpcode::LLVMStore)
+            && user.operand(0) == Some(parameter)
+            && into.is_some()
+    })
 }

@@ -104,6 +104,11 @@ impl<'m> Value<'m> {
         fits.then(|| unsafe { LLVMConstIntGetSExtValue(self.raw) })
     }
 
+    pub(super) fn is_constant(self) -> bool {
+        // SAFETY: the handle is valid.
+        unsafe { LLVMIsConstant(self.raw) != 0 }
+    }
+
     /// The values that use it.
     pub(super) fn users(self) -> Vec<Value<'m>> {
         let mut users = Vec::new();
@@ -150,6 +155,20 @@ impl<'m> Value<'m> {
         // SAFETY: it is a call; its first operands are its arguments.
         let count = unsafe { LLVMGetNumArgOperands(self.raw) };
         (0..count).filter_map(|index| self.operand(index)).collect()
+    }
+
+    /// What a call passes a copy of, though it is given by its address.
+    pub(super) fn copied_argument(self, index: u32) -> Option<Type<'m>> {
+        if !self.is_call() {
+            return None;
+        }
+        let byval = c"byval";
+        // SAFETY: it is a call. Attributes of its first argument have number 1; this one comes with a type.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(byval.as_ptr(), byval.count_bytes());
+            let attribute = LLVMGetCallSiteEnumAttribute(self.raw, index + 1, kind);
+            (!attribute.is_null()).then(|| Type::new(LLVMGetTypeAttributeValue(attribute)))
+        }
     }
 
     /// Where a terminator goes on.

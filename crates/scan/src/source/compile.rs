@@ -19,6 +19,21 @@ const UNOPTIMISED: [&str; 8] = [
     "-c",
 ];
 
+/// The same for Rust. Its LLVM is newer than ours, but its text can be read.
+const UNOPTIMISED_RUST: [&str; 8] = [
+    "-Copt-level=0",
+    "-Cdebuginfo=2",
+    "-Ccodegen-units=1",
+    "-Coverflow-checks=off",
+    "-Cdebug-assertions=off",
+    "-Awarnings",
+    "--emit=llvm-ir",
+    "-o",
+];
+
+/// What Rust sources are written in if nobody says otherwise.
+const EDITION: &str = "--edition=2024";
+
 /// So many compilers run at once.
 const AT_ONCE: usize = 2;
 
@@ -27,6 +42,7 @@ const AT_ONCE: usize = 2;
 pub(super) enum Language {
     C,
     Cpp,
+    Rust,
 }
 
 impl Language {
@@ -35,7 +51,16 @@ impl Language {
         match path.extension()?.to_str()? {
             "c" | "i" => Some(Language::C),
             "cc" | "cpp" | "cxx" | "c++" | "C" | "ii" => Some(Language::Cpp),
+            "rs" => Some(Language::Rust),
             _ => None,
+        }
+    }
+
+    /// How the compiler's output ends.
+    pub(super) fn output(self) -> &'static str {
+        match self {
+            Language::C | Language::Cpp => "bc",
+            Language::Rust => "ll",
         }
     }
 
@@ -43,6 +68,7 @@ impl Language {
         match self {
             Language::C => "clang-19",
             Language::Cpp => "clang++-19",
+            Language::Rust => "rustc",
         }
     }
 }
@@ -61,8 +87,18 @@ impl Compilation {
     fn run(&self, into: &Path) -> Result<(), Error> {
         let compiler = self.language.compiler();
         let mut command = Command::new(compiler);
-        command.args(&self.flags).args(UNOPTIMISED);
-        command.arg(&self.path).arg("-o").arg(into);
+        command.args(&self.flags);
+        match self.language {
+            Language::C | Language::Cpp => {
+                command.args(UNOPTIMISED).arg("-o");
+            }
+            Language::Rust => {
+                let has_edition = self.flags.iter().any(|flag| flag.starts_with("--edition"));
+                command.args((!has_edition).then_some(EDITION));
+                command.args(UNOPTIMISED_RUST);
+            }
+        }
+        command.arg(into).arg(&self.path);
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }

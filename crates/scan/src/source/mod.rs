@@ -1,4 +1,4 @@
-//! Making bitcode of sources: C and C++ with clang, files of `compile_commands.json` with their own flags; bitcode stays as it is.
+//! Making bitcode of sources: C and C++ with clang, Rust with rustc, files of `compile_commands.json` with their own flags; bitcode stays as it is.
 
 mod commands;
 mod compile;
@@ -58,7 +58,8 @@ pub fn bitcode(
                     Some(directory) => directory,
                     None => made.insert(directory()?),
                 };
-                let into = directory.path().join(format!("{number}.bc"));
+                let into = directory.path();
+                let into = into.join(format!("{number}.{}", compilation.language.output()));
                 paths.push(into.clone());
                 compilations.push((compilation, into));
             }

@@ -53,6 +53,8 @@ impl<'m> Layouts<'m> {
             && let Some(record) = node.operand(operand::BASE)
             && describe::is_record(record)
             && record.text(operand::NAME).is_none()
+            // Not what a template calls a type that it was given.
+            && record.operand(operand::SCOPE) == node.operand(operand::SCOPE)
         {
             self.named.entry(name.clone()).or_default().push(record);
             self.typedefs.entry(record).or_insert(name);

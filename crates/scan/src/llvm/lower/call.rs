@@ -5,6 +5,7 @@ use llvm_sys::LLVMValueKind::*;
 use super::function::Body;
 use super::instruction::copy;
 use crate::ir::{Callee, Kind, Operand};
+use crate::llvm::types::Type;
 use crate::llvm::value::Value;
 
 /// Intrinsics that do nothing that an analysis asks about.
@@ -83,8 +84,27 @@ impl<'m> Body<'_, 'm> {
     }
 
     fn arguments(&mut self, instruction: Value<'m>) -> Vec<Operand> {
-        let arguments = instruction.arguments().into_iter();
-        arguments.map(|each| self.operand(each)).collect()
+        let mut arguments = Vec::new();
+        for (index, value) in (0..).zip(instruction.arguments()) {
+            let argument = self.operand(value);
+            arguments.push(match instruction.copied_argument(index) {
+                Some(ty) => self.copied(value, argument, ty),
+                None => argument,
+            });
+        }
+        arguments
+    }
+
+    /// A copy for the function that is called; LLVM says only that there is one.
+    fn copied(&mut self, value: Value<'m>, from: Operand, ty: Type<'m>) -> Operand {
+        let size = self.lowering.sizes.stride(ty);
+        let layout = self.layout_at(value);
+        let into = self.fresh(true);
+        self.push(Kind::Local { into, size, layout });
+        let copy = Operand::Value(into);
+        let size = Operand::Integer(i64::try_from(size).unwrap_or(0));
+        self.call_named("memcpy", vec![copy, from, size]);
+        copy
     }
 
     fn intrinsic(&mut self, instruction: Value<'m>, name: &str) {
@@ -100,7 +120,7 @@ impl<'m> Body<'_, 'm> {
             }
             // Behind the three there is whether it is volatile.
             arguments.truncate(3);
-            return self.call_named(function, None, arguments);
+            return self.call_named(function, arguments);
         }
         let kind = match (into, arguments.first()) {
             (Some(into), Some(first)) if COPIES.iter().any(is) => copy(into, [*first]),
@@ -108,20 +128,15 @@ impl<'m> Body<'_, 'm> {
                 let from = arguments;
                 Kind::Compute { into, from }
             }
-            (None, _) => return self.call_named(name, None, arguments),
+            (None, _) => return self.call_named(name.trim_end_matches(".p0"), arguments),
         };
         self.push(kind);
     }
 
-    fn call_named(
-        &mut self,
-        name: &str,
-        into: Option<crate::ir::ValueId>,
-        arguments: Vec<Operand>,
-    ) {
+    fn call_named(&mut self, name: &str, arguments: Vec<Operand>) {
         let callee = Callee::Direct(self.lowering.function_named(name));
         self.push(Kind::Call {
-            into,
+            into: None,
             callee,
             arguments,
         });

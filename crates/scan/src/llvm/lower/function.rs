@@ -1,8 +1,9 @@
 //! Bodies of functions: numbers for values and blocks, names for variables.
 
-use rustc_hash::FxHashMap;
+use llvm_sys::LLVMOpcode::LLVMStore;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Lowering, global::operand};
+use super::{Lowering, addresses, global::operand};
 use crate::ir::{
     self, BlockId, FunctionId, Kind, Operand, PlaceId, Statement, Terminator, ValueId,
 };
@@ -17,10 +18,14 @@ pub(super) struct Body<'l, 'm> {
     blocks: FxHashMap<Block<'m>, BlockId>,
     lowered: Vec<ir::Value>,
     names: FxHashMap<Value<'m>, String>,
+    /// Numbers that are addresses.
+    numbers: FxHashSet<Value<'m>>,
     /// What variables of the source text say their addresses point at.
     pub(super) variable_pointees: FxHashMap<Value<'m>, Node<'m>>,
     /// What is known of addresses by now.
     pub(super) pointees: FxHashMap<Value<'m>, Option<Node<'m>>>,
+    /// The members of structures that were read one by one.
+    pub(super) taken_apart: FxHashMap<Value<'m>, Vec<Operand>>,
     pub(super) statements: Vec<Statement>,
     pub(super) place: Option<PlaceId>,
 }
@@ -35,13 +40,16 @@ impl<'m> Lowering<'m> {
             blocks: FxHashMap::default(),
             lowered: Vec::new(),
             names: FxHashMap::default(),
+            numbers: addresses::numbers(&blocks),
             variable_pointees: FxHashMap::default(),
             pointees: FxHashMap::default(),
+            taken_apart: FxHashMap::default(),
             statements: Vec::new(),
             place: None,
         };
         body.name_variables(&blocks);
         for parameter in parameters {
+            body.name_parameter(parameter);
             body.number(parameter);
         }
         for (index, block) in blocks.iter().enumerate() {
@@ -65,18 +73,16 @@ impl<'m> Body<'_, 'm> {
         let id = ValueId::new(self.lowered.len());
         self.lowered.push(ir::Value {
             name: self.names.get(&value).cloned(),
-            is_pointer: value.ty().is_pointer(),
+            is_pointer: addresses::holds_address(value.ty()) || self.numbers.contains(&value),
         });
         self.values.insert(value, id);
     }
 
     /// A value that LLVM has no name for.
-    fn fresh(&mut self) -> ValueId {
+    pub(super) fn fresh(&mut self, is_pointer: bool) -> ValueId {
         let id = ValueId::new(self.lowered.len());
-        self.lowered.push(ir::Value {
-            name: None,
-            is_pointer: true,
-        });
+        let name = None;
+        self.lowered.push(ir::Value { name, is_pointer });
         id
     }
 
@@ -107,6 +113,21 @@ impl<'m> Body<'_, 'm> {
             if let Some(pointee) = pointee {
                 self.variable_pointees.entry(value).or_insert(pointee);
             }
+        }
+    }
+
+    /// A parameter whose variable lives in memory has its name, too.
+    fn name_parameter(&mut self, parameter: Value<'m>) {
+        if self.names.contains_key(&parameter) {
+            return;
+        }
+        let stores = parameter
+            .users()
+            .into_iter()
+            .filter(|user| user.opcode() == Some(LLVMStore) && user.operand(0) == Some(parameter));
+        let mut variables = stores.filter_map(|store| self.names.get(&store.operand(1)?));
+        if let Some(name) = variables.next() {
+            self.names.insert(parameter, name.clone());
         }
     }
 
@@ -144,7 +165,7 @@ impl<'m> Body<'_, 'm> {
         if addresses.is_empty() {
             return Operand::Other;
         }
-        let into = self.fresh();
+        let into = self.fresh(true);
         let from = addresses.into_iter().map(|each| (each, None)).collect();
         self.push(Kind::Copy { into, from });
         Operand::Value(into)

@@ -28,6 +28,7 @@ impl<'m> Body<'_, 'm> {
     /// What leaves no value.
     fn effect(&mut self, opcode: LLVMOpcode, instruction: Value<'m>) -> Option<Kind> {
         match opcode {
+            LLVMStore if self.store_members(instruction) => None,
             LLVMStore => {
                 let value = instruction.operand(0)?;
                 let size = self.lowering.sizes.accessed(value.ty());
@@ -53,11 +54,19 @@ impl<'m> Body<'_, 'm> {
         let sizes = self.lowering.sizes;
         let kind = match opcode {
             LLVMAlloca => self.local(instruction, into)?,
-            LLVMLoad => Kind::Load {
+            LLVMLoad => match self.load_members(instruction, into) {
+                Some(members) => members,
+                None => Kind::Load {
+                    into,
+                    from: self.operand(instruction.operand(0)?),
+                    size: sizes.accessed(instruction.ty()),
+                    mark: mark(instruction),
+                },
+            },
+            LLVMXor if is_negation(instruction) => Kind::Compare {
                 into,
-                from: self.operand(instruction.operand(0)?),
-                size: sizes.accessed(instruction.ty()),
-                mark: mark(instruction),
+                how: Comparison::Equal,
+                operands: [self.operand(instruction.operand(0)?), Operand::Integer(0)],
             },
             LLVMAtomicRMW => {
                 let value = instruction.operand(1)?;
@@ -142,35 +151,6 @@ impl<'m> Body<'_, 'm> {
             layout,
         })
     }
-
-    /// A member of an aggregate: what was put there, if that is seen, or else something of the whole.
-    fn extracted(&mut self, instruction: Value<'m>, into: ValueId) -> Option<Kind> {
-        let mut whole = instruction.operand(0)?;
-        let mut wanted = instruction.member_indices();
-        while whole.opcode() == Some(LLVMInsertValue) {
-            let put = whole.member_indices();
-            if let Some(rest) = wanted.strip_prefix(put.as_slice()) {
-                whole = whole.operand(1)?;
-                wanted = rest.to_vec();
-                if wanted.is_empty() {
-                    let from = self.operand(whole);
-                    return Some(copy(into, [from]));
-                }
-            } else if put.starts_with(&wanted) {
-                break;
-            } else {
-                whole = whole.operand(0)?;
-            }
-        }
-        // An exchange gives what was there, and whether it took place.
-        let is_exchange = whole.opcode() == Some(LLVMAtomicCmpXchg);
-        let from = self.operand(whole);
-        if is_exchange && wanted == [0] {
-            return Some(copy(into, [from]));
-        }
-        let from = vec![from];
-        Some(Kind::Compute { into, from })
-    }
 }
 
 /// A copy of one of these, whatever the branch.
@@ -179,7 +159,8 @@ pub(super) fn copy(into: ValueId, from: impl IntoIterator<Item = Operand>) -> Ki
     Kind::Copy { into, from }
 }
 
-fn mark(access: Value) -> Mark {
+/// Whether an access may happen together with others.
+pub(super) fn mark(access: Value) -> Mark {
     if access.is_atomic() {
         Mark::Atomic
     } else if access.is_volatile() {
@@ -199,4 +180,10 @@ fn comparison(instruction: Value) -> Comparison {
         Some(LLVMIntSGE) => Comparison::GreaterOrEqual,
         _ => Comparison::Other,
     }
+}
+
+/// Whether it turns a truth value round.
+fn is_negation(instruction: Value) -> bool {
+    let by = instruction.operand(1);
+    instruction.ty().integer_width() == Some(1) && by.and_then(Value::integer) == Some(-1)
 }

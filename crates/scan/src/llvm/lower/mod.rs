@@ -1,5 +1,7 @@
 //! From a module of LLVM to a program of our own.
 
+mod addresses;
+mod aggregate;
 mod call;
 mod constant;
 mod function;

@@ -48,6 +48,10 @@ impl<'m> Body<'_, 'm> {
                 self.lowering.stepped_into(&steps, known).1.or(variable)
             }
             _ if variable.is_some() => variable,
+            LLVMAlloca => {
+                let ty = value.allocated_type()?;
+                self.lowering.layouts.record(ty, None, self.lowering.sizes)
+            }
             LLVMBitCast | LLVMAddrSpaceCast | LLVMFreeze => self.pointee(value.operand(0)?),
             LLVMLoad => {
                 let holder = self.pointee(value.operand(0)?)?;

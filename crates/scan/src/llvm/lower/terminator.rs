@@ -14,10 +14,14 @@ impl<'m> Body<'_, 'm> {
         let terminator = match instruction.opcode()? {
             LLVMRet => Terminator::Return(instruction.operand(0).map(|value| self.operand(value))),
             LLVMBr => match *next.as_slice() {
-                [then, otherwise] => Terminator::Branch {
-                    condition: self.first_operand(instruction),
-                    then,
-                    otherwise,
+                [then, otherwise] => match self.first_operand(instruction) {
+                    Operand::Integer(0) => Terminator::Goto(otherwise),
+                    Operand::Integer(_) => Terminator::Goto(then),
+                    condition => Terminator::Branch {
+                        condition,
+                        then,
+                        otherwise,
+                    },
                 },
                 [only] => Terminator::Goto(only),
                 _ => Terminator::Any(next),
@@ -54,6 +58,12 @@ impl<'m> Body<'_, 'm> {
             cases.push((instruction.operand(2 * index)?.integer()?, *target));
         }
         let otherwise = *otherwise;
+        if let Operand::Integer(number) = on {
+            let taken = cases.iter().find(|(case, _)| *case == number);
+            return Some(Terminator::Goto(
+                taken.map_or(otherwise, |(_, target)| *target),
+            ));
+        }
         Some(Terminator::Switch {
             on,
             cases,
