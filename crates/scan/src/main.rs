@@ -82,8 +82,19 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
         let _ = write!(out, "{}", ir::Text(&program));
         return Ok(0);
     }
-    let mut model = Model::user()?;
-    for path in &arguments.model {
+    let is_linux = arguments
+        .model
+        .iter()
+        .any(|name| name.as_os_str() == "linux");
+    let mut model = match is_linux {
+        true => Model::linux()?,
+        false => Model::user()?,
+    };
+    for path in arguments
+        .model
+        .iter()
+        .filter(|name| name.as_os_str() != "linux")
+    {
         model.read_file(path)?;
     }
     let scanned = found::scan(&program, &model, &roots::of(&program, &model));
