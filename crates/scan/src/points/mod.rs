@@ -32,6 +32,8 @@ pub struct Points<'a> {
     /// Calls through pointers, and what they may call as far as that is known.
     indirect: Vec<(Site, Operand, Vec<Operand>, Option<ValueId>)>,
     linked: FxHashSet<(Site, FunctionId)>,
+    /// Threads that run a virtual function of an object.
+    methods: Vec<(Site, Operand, u32)>,
 }
 
 impl<'a> Points<'a> {
@@ -48,6 +50,7 @@ impl<'a> Points<'a> {
             heap: FxHashMap::default(),
             indirect: Vec::new(),
             linked: FxHashSet::default(),
+            methods: Vec::new(),
         };
         for _ in &program.globals {
             let target = points.classes.fresh();
@@ -301,10 +304,8 @@ impl<'a> Points<'a> {
                     }
                 }
                 Effect::CreateMethod { object, slot, .. } => {
-                    let at = argument(*object).and_then(|object| self.operand(id, object));
-                    if let Some(at) = at {
-                        let object = self.classes.pointee(at);
-                        self.method(site, object, *slot);
+                    if let Some(object) = argument(*object) {
+                        self.methods.push((site, object, *slot));
                     }
                 }
                 _ => {}
@@ -329,12 +330,15 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// A thread runs one of the virtual functions of what an object's first word points at.
-    fn method(&mut self, site: Site, object: Target, slot: u32) {
-        let table = self.classes.pointee(object);
-        let entry = self.classes.shifted(table, i64::from(slot) * 8);
-        let target = self.classes.pointee(entry);
-        let functions = self.classes.functions(target);
+    /// A thread runs a virtual function of an object that was made by the same function, or by what that calls: one of those whose
+    /// tables are stored there. (By classes alone all objects that are ever made into threads would be one.)
+    fn link_method(&mut self, site: Site, object: Operand, slot: u32) {
+        let Some(at) = self.operand(site.function, object) else {
+            return;
+        };
+        let object = self.classes.pointee(at);
+        let mut functions = Vec::new();
+        self.stored_methods(site.function, slot, 3, &mut functions);
         for function in functions {
             if self.linked.insert((site, function)) {
                 self.assign(function, ValueId(0), object);
@@ -342,8 +346,45 @@ impl<'a> Points<'a> {
         }
     }
 
+    /// The virtual functions of this number in all tables that a function stores, or one that it calls.
+    fn stored_methods(
+        &self,
+        function: FunctionId,
+        slot: u32,
+        depth: u32,
+        found: &mut Vec<FunctionId>,
+    ) {
+        let blocks = &self.program.function(function).blocks;
+        for statement in blocks.iter().flat_map(|block| &block.statements) {
+            match &statement.kind {
+                Kind::Store {
+                    value: Operand::Global(table, offset),
+                    ..
+                } => {
+                    let at = (offset + i64::from(slot) * 8) as u64;
+                    let holds = &self.program.global(*table).holds;
+                    let entry = holds.iter().find(|(offset, _)| *offset == at);
+                    if let Some((_, Operand::Function(method))) = entry
+                        && self.program.function(*method).is_defined()
+                        && !found.contains(method)
+                    {
+                        found.push(*method);
+                    }
+                }
+                Kind::Call {
+                    callee: Callee::Direct(callee),
+                    ..
+                } if depth > 0 => self.stored_methods(*callee, slot, depth - 1, found),
+                _ => {}
+            }
+        }
+    }
+
     /// Links calls through pointers to what they may call, until there is nothing new.
     fn resolve(&mut self) {
+        for (site, object, slot) in std::mem::take(&mut self.methods) {
+            self.link_method(site, object, slot);
+        }
         loop {
             let before = self.linked.len();
             for number in 0..self.indirect.len() {
