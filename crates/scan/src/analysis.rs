@@ -164,9 +164,10 @@ impl<'a> Analysis<'a> {
         }
         for (operand, size) in written {
             if let Some(target) = self.points.target(site.function, operand) {
+                let range = self.points.range(target, size);
                 let all = self.written.entry(target.class).or_default();
-                if !all.contains(&(target.offset, size)) {
-                    all.push((target.offset, size));
+                if !all.contains(&range) {
+                    all.push(range);
                 }
             }
         }
@@ -190,8 +191,8 @@ impl<'a> Analysis<'a> {
 
     /// Whether an access can matter: several threads can come there, and somebody writes.
     pub fn matters(&self, target: Target, size: u64) -> bool {
-        let overlaps =
-            |(offset, length): &(i64, u64)| overlap((target.offset, size), (*offset, *length));
+        let range = self.points.range(target, size);
+        let overlaps = |written: &(i64, u64)| overlap(range, *written);
         self.shared.contains(&target.class)
             && self
                 .written

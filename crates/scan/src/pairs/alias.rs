@@ -149,10 +149,12 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
         }
     }
     match (one.target, other.target) {
-        (Some(left), Some(right))
-            if left.class == right.class && overlap((left.offset, long), (right.offset, wide)) =>
-        {
-            Same::Perhaps
+        (Some(left), Some(right)) if left.class == right.class => {
+            let points = &analysis.points;
+            match overlap(points.range(left, long), points.range(right, wide)) {
+                true => Same::Perhaps,
+                false => Same::Never,
+            }
         }
         _ => Same::Never,
     }
