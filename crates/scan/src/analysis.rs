@@ -51,8 +51,8 @@ pub struct Analysis<'a> {
     pub shared: FxHashSet<ClassId>,
     /// Which bytes of them are written anywhere.
     written: FxHashMap<ClassId, Vec<(i64, u64)>>,
-    /// Semaphores that are used as locks, or not: by the class and offset.
-    pub semaphores: FxHashMap<Target, bool>,
+    /// How many can pass a semaphore at first, if that is known: by the class and offset.
+    pub semaphores: FxHashMap<Target, Option<i64>>,
     /// Functions whose summaries were too large, and say less than is known.
     pub cut: BTreeSet<FunctionId>,
     /// Calls of functions of which nothing is known.
@@ -125,13 +125,18 @@ impl<'a> Analysis<'a> {
                         from.extend(target.map(|target| target.class));
                     }
                     Effect::Count { semaphore, value } => {
-                        let is_one = arguments.get(*value as usize) == Some(&Operand::Integer(1));
+                        let count = match arguments.get(*value as usize) {
+                            Some(Operand::Integer(count)) => Some(*count),
+                            _ => None,
+                        };
                         let operand = arguments.get(*semaphore as usize).copied();
                         let target = operand
                             .and_then(|operand| analysis.points.target(site.function, operand));
                         if let Some(target) = target {
-                            let known = analysis.semaphores.entry(target).or_insert(is_one);
-                            *known &= is_one;
+                            let known = analysis.semaphores.entry(target).or_insert(count);
+                            if *known != count {
+                                *known = None;
+                            }
                         }
                     }
                     _ => {}
@@ -187,6 +192,11 @@ impl<'a> Analysis<'a> {
                 }
             }
         }
+    }
+
+    /// Whether one only can pass a semaphore, as with a lock.
+    pub fn is_binary(&self, semaphore: Target) -> bool {
+        self.semaphores.get(&semaphore) == Some(&Some(1))
     }
 
     /// Whether an access can matter: several threads can come there, and somebody writes.

@@ -202,6 +202,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             held: state.held.clone(),
             released: state.released.clone(),
             acquired: state.acquired.clone(),
+            has_waited: state.has_waited,
             live: state.live.keys().copied().collect(),
             after: state.after.clone(),
             maybe: state.maybe.clone(),

@@ -122,6 +122,26 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// A thread is waited for.
+    pub(super) fn wait_for(
+        &mut self,
+        arguments: &[Operand],
+        number: u32,
+        by_address: bool,
+        state: &mut State,
+    ) {
+        if let Some(handle) = self.handle(arguments, number, by_address) {
+            self.join(handle, false, state);
+            state.joined.insert(handle);
+        } else if let Some(Operand::Value(value)) = arguments.get(number as usize)
+            && let value = self.values.same(*value)
+            && value.0 < self.function.parameters
+            && !by_address
+        {
+            state.joined_parameters.insert(value.0);
+        }
+    }
+
     /// Threads whose handle is there have ended. Behind a loop, all of an array.
     pub(super) fn join(&mut self, handle: PathId, is_loop: bool, state: &mut State) {
         let plain = self.without_index(handle);

@@ -33,6 +33,7 @@ fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) 
     let shared = match way {
         Together::Apart(common) => common,
         Together::Twins(number) => number,
+        Together::Strangers => return false,
     };
     match (one, other) {
         (Some(one), Some(other)) => one == other && one <= shared,
@@ -138,7 +139,11 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
             if from != to || !is_common(analysis, from, [one, other], way) {
                 return Same::Never;
             }
-            return places(analysis, (left, long), (right, wide));
+            let found = places(analysis, (left, long), (right, wide));
+            return match found {
+                Same::Elements if !may_overlap(analysis, (one, long), (other, wide)) => Same::Never,
+                found => found,
+            };
         }
         if left == right && is_common(analysis, from, [one, other], way) {
             let sure = analysis.paths.loads(left) && is_exact(from);
@@ -148,15 +153,25 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
             };
         }
     }
+    match may_overlap(analysis, (one, long), (other, wide)) {
+        true => Same::Perhaps,
+        false => Same::Never,
+    }
+}
+
+/// Whether the classes of memory say that two accesses may touch the same.
+fn may_overlap(
+    analysis: &Analysis,
+    (one, long): (&Deed, u64),
+    (other, wide): (&Deed, u64),
+) -> bool {
     match (one.target, other.target) {
-        (Some(left), Some(right)) if left.class == right.class => {
+        (Some(left), Some(right)) => {
             let points = &analysis.points;
-            match overlap(points.range(left, long), points.range(right, wide)) {
-                true => Same::Perhaps,
-                false => Same::Never,
-            }
+            let ranges = (points.range(left, long), points.range(right, wide));
+            left.class == right.class && overlap(ranges.0, ranges.1)
         }
-        _ => Same::Never,
+        _ => false,
     }
 }
 
