@@ -29,6 +29,8 @@ pub struct Spawn {
     pub leaves: BTreeSet<Site>,
     /// What they are given, in the terms of the function that creates them.
     pub data: Option<PathId>,
+    /// Whether they are given a number instead, each another one.
+    pub has_number: bool,
 }
 
 /// Everything that is known about a program.

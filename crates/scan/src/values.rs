@@ -4,10 +4,13 @@
 //! branches, or from a call that nobody knows, begins a path of its own. What is read from memory is taken to be the same each time, unless the
 //! function itself writes there: that is where the paper's update sequences end.
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Function, FunctionId, Kind, Offset, Operand, Program, ValueId};
 use crate::path::{Base, PathId, Paths, Site, Step};
+use crate::shape::{Loop, Shape};
 
 /// Where a value of a function is assigned.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +28,8 @@ pub struct Values<'a> {
     definitions: FxHashMap<ValueId, Definition>,
     known: FxHashMap<ValueId, Option<PathId>>,
     busy: FxHashSet<ValueId>,
+    /// The function's loops.
+    shape: Rc<Shape>,
     /// What calls return, as far as that is known.
     results: FxHashMap<ValueId, PathId>,
     /// Memory that the function writes: what is read there is not the same each time. The one value that is written, if there is only one.
@@ -33,7 +38,7 @@ pub struct Values<'a> {
 
 impl<'a> Values<'a> {
     /// Those of this function, as long as nobody knows what calls return.
-    pub fn of(program: &'a Program, id: FunctionId, paths: &mut Paths) -> Self {
+    pub fn of(program: &'a Program, id: FunctionId, shape: Rc<Shape>, paths: &mut Paths) -> Self {
         let function = program.function(id);
         let mut definitions = FxHashMap::default();
         for (block, one) in function.blocks.iter().enumerate() {
@@ -53,6 +58,7 @@ impl<'a> Values<'a> {
             definitions,
             known: FxHashMap::default(),
             busy: FxHashSet::default(),
+            shape,
             results: FxHashMap::default(),
             written: FxHashMap::default(),
         };
@@ -166,6 +172,10 @@ impl<'a> Values<'a> {
                     })
                     .collect();
                 others.dedup();
+                // What comes from the round before has the same name, but is something else.
+                if self.is_of_last_round(value, &others) {
+                    return own(paths, id);
+                }
                 let mut all = Vec::new();
                 for operand in others {
                     all.push(self.path(paths, operand));
@@ -209,6 +219,50 @@ impl<'a> Values<'a> {
             }
             _ => own(paths, id),
         }
+    }
+
+    /// Whether a value is assigned in each round of a loop, from something that the round before has assigned.
+    fn is_of_last_round(&self, value: ValueId, from: &[Operand]) -> bool {
+        let Some(block) = self.block_of(value) else {
+            return false;
+        };
+        let around = |round: &&Loop| round.head == block as usize;
+        self.shape.loops.iter().filter(around).any(|round| {
+            from.iter().any(|operand| match operand {
+                Operand::Value(other) => {
+                    let at = self.block_of(*other);
+                    at.is_some_and(|at| round.blocks[at as usize])
+                }
+                _ => false,
+            })
+        })
+    }
+
+    /// The number of a loop's round, or anything else that grows by the same amount in each round: another one in each. The loop.
+    pub fn counts(&self, value: ValueId) -> Option<u32> {
+        let value = self.same(value);
+        let Kind::Copy { from, .. } = self.definition(value)? else {
+            return None;
+        };
+        let block = self.block_of(value)?;
+        let mut loops = self.shape.loops.iter().enumerate();
+        let (number, round) = loops.find(|(_, round)| round.head == block as usize)?;
+        let mut next = from.iter().filter(|(_, block)| {
+            block.is_some_and(|block| round.blocks[block.index()])
+        });
+        let grows = next.all(|(operand, _)| match operand {
+            Operand::Value(next) => match self.definition(self.same(*next)) {
+                Some(Kind::Compute { from, .. }) => match from[..] {
+                    [Operand::Value(before), Operand::Integer(by)] => {
+                        self.same(before) == value && by != 0
+                    }
+                    _ => false,
+                },
+                _ => false,
+            },
+            _ => false,
+        });
+        grows.then_some(number as u32)
     }
 
     /// The value that this one is only a copy of: numbers are widened before they are used as an index.

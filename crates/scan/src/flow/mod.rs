@@ -49,7 +49,8 @@ impl<'f, 'a> Flow<'f, 'a> {
     fn new(analysis: &'f mut Analysis<'a>, id: FunctionId) -> Self {
         let program = analysis.program;
         let function = program.function(id);
-        let values = Values::of(program, id, &mut analysis.paths);
+        let shape = analysis.calls.shapes[id.index()].clone();
+        let values = Values::of(program, id, shape, &mut analysis.paths);
         let mut flow = Flow {
             analysis,
             id,

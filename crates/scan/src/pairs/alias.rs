@@ -49,6 +49,17 @@ fn is_own(analysis: &Analysis, path: PathId, deed: &Deed, way: Together) -> bool
     };
     let site: Site = deed.chain[number];
     let steps = analysis.paths.steps(path);
+    // An element whose number is what the thread was given.
+    let spawn = &analysis.spawns[&site];
+    let is_thread = deed.chain.len() == number + 1 && deed.calls.last() == Some(&site);
+    if is_thread && spawn.has_number {
+        let given = Some((deed.site.function, crate::ir::ValueId(0)));
+        let mine = |step: &Step| matches!(step, Step::Element(_, index) if *index == given);
+        let at = steps.iter().position(mine);
+        if at.is_some_and(|at| !steps[at..].contains(&Step::Load)) {
+            return true;
+        }
+    }
     let own = steps.iter().position(|step| *step == Step::Own(site));
     own.is_some_and(|at| !steps[at..].contains(&Step::Load))
 }
@@ -256,7 +267,9 @@ pub fn is_same_lock(
 fn is_single(analysis: &Analysis, base: Base) -> bool {
     let once = |function: FunctionId| analysis.calls.runs_once(function);
     match base {
-        Base::Global(_) | Base::Named(_) | Base::Given(_) | Base::Parameter(_) => true,
+        Base::Global(_) | Base::Named(_) | Base::Given(_) => true,
+        // Each caller of an entry may give another one.
+        Base::Parameter(_) => false,
         Base::Local(function, _) => once(function),
         Base::Heap(site) => analysis.calls.is_once(site),
         Base::Value(..) => false,
@@ -269,13 +282,18 @@ fn is_relative(
     (data, lock): (PathId, PathId),
     (there, right): (PathId, PathId),
 ) -> bool {
-    let shape = |data: PathId, lock: PathId| -> Option<(Vec<Step>, Vec<Step>)> {
-        if analysis.paths.origin(data) != analysis.paths.origin(lock) {
-            return None;
-        }
+    let origins = |paths: [PathId; 2]| paths.map(|path| analysis.paths.origin(path));
+    let shape = |bases: [PathId; 2]| -> Option<(Vec<Step>, Vec<Step>)> {
+        let [data, lock] = bases;
         let (to_data, to_lock) = (analysis.paths.steps(data), analysis.paths.steps(lock));
-        let common = to_data.iter().zip(&to_lock);
-        let common = common.take_while(|(one, other)| one == other).count();
+        let common = match origins(bases) {
+            [Base::Global(own), Base::Global(other)] if own != other => 0,
+            [own, other] if own != other => return None,
+            _ => {
+                let common = to_data.iter().zip(&to_lock);
+                common.take_while(|(one, other)| one == other).count()
+            }
+        };
         let (to_data, to_lock) = (&to_data[common..], &to_lock[common..]);
         // From the data's address there is a way back only if no address was read on the way there.
         let is_near = !to_data.contains(&Step::Load);
@@ -296,8 +314,13 @@ fn is_relative(
         });
         (is_near && follows).then(|| (nameless(to_data), nameless(to_lock)))
     };
-    match (shape(data, lock), shape(there, right)) {
-        (Some(one), Some(other)) => one == other,
+    match (shape([data, lock]), shape([there, right])) {
+        (Some(one), Some(other)) => {
+            // In arrays of their own, both must be the same ones.
+            let are_near = |[data, lock]: [Base; 2]| data == lock;
+            let (mine, theirs) = (origins([data, lock]), origins([there, right]));
+            one == other && (mine == theirs || are_near(mine) && are_near(theirs))
+        }
         _ => false,
     }
 }

@@ -28,14 +28,6 @@ pub struct Target {
     pub offset: i64,
 }
 
-impl Target {
-    /// Where nothing is.
-    pub const NOWHERE: Target = Target {
-        class: ClassId(u32::MAX),
-        offset: 0,
-    };
-}
-
 #[derive(Clone, Debug, Default)]
 struct Class {
     /// What addresses that are stored there point at, by offset.
