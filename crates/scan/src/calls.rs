@@ -60,7 +60,9 @@ impl Calls {
             })
             .collect();
         let shapes = program.functions.iter();
-        let shapes = shapes.map(|function| Rc::new(Shape::of(function))).collect();
+        let shapes = shapes
+            .map(|function| Rc::new(Shape::of(function)))
+            .collect();
         let mut calls = Calls {
             groups,
             shapes,

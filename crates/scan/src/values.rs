@@ -247,9 +247,9 @@ impl<'a> Values<'a> {
         let block = self.block_of(value)?;
         let mut loops = self.shape.loops.iter().enumerate();
         let (number, round) = loops.find(|(_, round)| round.head == block as usize)?;
-        let mut next = from.iter().filter(|(_, block)| {
-            block.is_some_and(|block| round.blocks[block.index()])
-        });
+        let mut next = from
+            .iter()
+            .filter(|(_, block)| block.is_some_and(|block| round.blocks[block.index()]));
         let grows = next.all(|(operand, _)| match operand {
             Operand::Value(next) => match self.definition(self.same(*next)) {
                 Some(Kind::Compute { from, .. }) => match from[..] {

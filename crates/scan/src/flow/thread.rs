@@ -89,9 +89,7 @@ impl Flow<'_, '_> {
             _ if paths.loads(path) => false,
             Base::Heap(at) if at.function == self.id && in_loop(at.block) => true,
             _ => paths.steps(path).iter().any(|step| match step {
-                Step::Element(_, Some((function, index))) => {
-                    *function == self.id && counts(*index)
-                }
+                Step::Element(_, Some((function, index))) => *function == self.id && counts(*index),
                 _ => false,
             }),
         };

@@ -23,8 +23,11 @@ pub fn without_messages(analysis: &Analysis, of_root: &mut [Vec<Deed>]) {
     }
     let mut names: BTreeSet<PathId> = BTreeSet::new();
     for deed in of_root.iter().flatten() {
-        let is_message = |target: Option<(u32, i64)>| target.is_some_and(|at| messages.contains(&at));
-        let own = deed.target.map(|target| (target.class.number(), target.offset));
+        let is_message =
+            |target: Option<(u32, i64)>| target.is_some_and(|at| messages.contains(&at));
+        let own = deed
+            .target
+            .map(|target| (target.class.number(), target.offset));
         if matches!(deed.what, What::Lock(_)) && is_message(own) {
             names.extend(deed.path);
         }

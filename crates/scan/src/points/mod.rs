@@ -11,14 +11,15 @@ mod rows;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, Terminator, ValueId,
+    Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, Terminator,
+    ValueId,
 };
 use crate::model::{Effect, Model};
 use crate::path::Site;
 
 use classes::Classes;
-use rows::Row;
 pub use classes::{ClassId, Target};
+use rows::Row;
 
 /// What pointers may point at.
 pub struct Points<'a> {
