@@ -11,6 +11,7 @@ use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
 use crate::model::{Effect, Model};
 use crate::path::{PathId, Paths, Site};
 use crate::points::{ClassId, Points, Target};
+use crate::stores::Stores;
 use crate::summary::Summary;
 
 /// How often functions that call each other are looked at again.
@@ -53,6 +54,8 @@ pub struct Analysis<'a> {
     pub shared: FxHashSet<ClassId>,
     /// Which bytes of them are written anywhere.
     written: FxHashMap<ClassId, Vec<(i64, u64)>>,
+    /// Which addresses are stored where.
+    pub stores: Stores,
     /// How many can pass a semaphore at first, if that is known: by the class and offset.
     pub semaphores: FxHashMap<Target, Option<i64>>,
     /// Functions whose summaries were too large, and say less than is known.
@@ -78,6 +81,7 @@ impl<'a> Analysis<'a> {
             spawns: BTreeMap::new(),
             shared: FxHashSet::default(),
             written: FxHashMap::default(),
+            stores: Stores::default(),
             semaphores: FxHashMap::default(),
             cut: BTreeSet::new(),
             unknown: BTreeMap::new(),
@@ -147,6 +151,11 @@ impl<'a> Analysis<'a> {
         });
         self.shared = self.points.closure(from);
         self.each_statement(|analysis, site, kind| analysis.note_writes(site, kind));
+        self.stores = Stores::of(self.program, &mut self.points);
+        self.each_statement(|analysis, site, kind| {
+            let (stores, points) = (&mut analysis.stores, &mut analysis.points);
+            stores.note(analysis.program, analysis.model, points, site, kind);
+        });
     }
 
     fn note_writes(&mut self, site: Site, kind: &Kind) {

@@ -21,6 +21,15 @@ pub struct Definition {
     pub statement: u32,
 }
 
+/// What is always read somewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    /// The address.
+    pub value: Operand,
+    /// Where the function itself has put it on every way there; `None` if it is there whoever reads.
+    pub to: Option<Operand>,
+}
+
 /// The values of one function.
 pub struct Values<'a> {
     program: &'a Program,
@@ -32,13 +41,21 @@ pub struct Values<'a> {
     shape: Rc<Shape>,
     /// What calls return, as far as that is known.
     results: FxHashMap<ValueId, PathId>,
-    /// Memory that the function writes: what is read there is not the same each time. The one value that is written, if there is only one.
-    written: FxHashMap<PathId, Option<Operand>>,
+    /// What is always read, by what it is read into.
+    read: FxHashMap<ValueId, Read>,
+    /// Memory that the function writes: what is read there is not the same each time.
+    written: FxHashSet<PathId>,
 }
 
 impl<'a> Values<'a> {
     /// Those of this function, as long as nobody knows what calls return.
-    pub fn of(program: &'a Program, id: FunctionId, shape: Rc<Shape>, paths: &mut Paths) -> Self {
+    pub fn of(
+        program: &'a Program,
+        id: FunctionId,
+        shape: Rc<Shape>,
+        read: FxHashMap<ValueId, Read>,
+        paths: &mut Paths,
+    ) -> Self {
         let function = program.function(id);
         let mut definitions = FxHashMap::default();
         for (block, one) in function.blocks.iter().enumerate() {
@@ -60,7 +77,8 @@ impl<'a> Values<'a> {
             busy: FxHashSet::default(),
             shape,
             results: FxHashMap::default(),
-            written: FxHashMap::default(),
+            read,
+            written: FxHashSet::default(),
         };
         values.settle(paths);
         values
@@ -84,21 +102,11 @@ impl<'a> Values<'a> {
 
     fn find_written(&mut self, paths: &mut Paths) {
         self.written.clear();
-        let mut written: FxHashMap<PathId, Option<Operand>> = FxHashMap::default();
+        let mut written = FxHashSet::default();
         for block in &self.function().blocks {
             for statement in &block.statements {
-                let Kind::Store { to, value, .. } = &statement.kind else {
-                    continue;
-                };
-                if let Some(path) = self.path(paths, *to) {
-                    written
-                        .entry(path)
-                        .and_modify(|known| {
-                            if *known != Some(*value) {
-                                *known = None;
-                            }
-                        })
-                        .or_insert(Some(*value));
+                if let Kind::Store { to, .. } = &statement.kind {
+                    written.extend(self.path(paths, *to));
                 }
             }
         }
@@ -207,18 +215,29 @@ impl<'a> Values<'a> {
             }
             Kind::Load { from, .. } => {
                 let from = self.path(paths, *from)?;
-                match self.written.get(&from) {
-                    Some(Some(operand)) if !self.mentions(*operand, value) => {
-                        let operand = *operand;
-                        let path = self.path(paths, operand);
-                        path.or_else(|| own(paths, id))
-                    }
-                    Some(_) => own(paths, id),
-                    None => paths.step(from, Step::Load).or_else(|| own(paths, id)),
+                if let Some(read) = self.read.get(&value).copied()
+                    && self.is_the_same(paths, from, read.to)
+                {
+                    let path = self.path(paths, read.value);
+                    return path.or_else(|| own(paths, id));
+                }
+                match self.written.contains(&from) {
+                    true => own(paths, id),
+                    false => paths.step(from, Step::Load).or_else(|| own(paths, id)),
                 }
             }
             _ => own(paths, id),
         }
+    }
+
+    /// Whether what is read is what the function has put there. Others may have put something else into a global variable, or into what is
+    /// reached through memory.
+    fn is_the_same(&mut self, paths: &mut Paths, from: PathId, to: Option<Operand>) -> bool {
+        let Some(to) = to else {
+            return true;
+        };
+        let is_own = !paths.loads(from) && !matches!(paths.origin(from), Base::Global(_));
+        is_own && self.path(paths, to) == Some(from)
     }
 
     /// Whether a value is assigned in each round of a loop, from something that the round before has assigned.
@@ -273,30 +292,5 @@ impl<'a> Values<'a> {
             value = other;
         }
         value
-    }
-
-    /// Whether an operand is computed from a value: then it is another one each time.
-    fn mentions(&self, operand: Operand, value: ValueId) -> bool {
-        let mut work: Vec<Operand> = vec![operand];
-        let mut seen = FxHashSet::default();
-        while let Some(operand) = work.pop() {
-            let Operand::Value(next) = operand else {
-                continue;
-            };
-            if next == value {
-                return true;
-            }
-            if !seen.insert(next) {
-                continue;
-            }
-            match self.definition(next) {
-                Some(Kind::Copy { from, .. }) => work.extend(from.iter().map(|(one, _)| *one)),
-                Some(Kind::Part { base, .. }) => work.push(*base),
-                Some(Kind::Load { from, .. }) => work.push(*from),
-                Some(Kind::Compute { from, .. }) => work.extend(from),
-                _ => {}
-            }
-        }
-        false
     }
 }

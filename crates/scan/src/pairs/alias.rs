@@ -252,7 +252,8 @@ pub fn is_same_lock(
         && !has_elements(analysis, left)
         && !matches!(base, Base::Value(..))
         && is_common(analysis, base, [one, other], way)
-        && is_single(analysis, base);
+        && is_single(analysis, base)
+        && is_steady(analysis, left);
     if is_unique {
         return true;
     }
@@ -276,6 +277,33 @@ fn is_single(analysis: &Analysis, base: Base) -> bool {
     }
 }
 
+/// Whether what is read on the way is the same each time: a global pointer is, if it is set once. What pointers in structures hold is taken to
+/// stay.
+fn is_steady(analysis: &mut Analysis, path: PathId) -> bool {
+    let Base::Global(global) = analysis.paths.origin(path) else {
+        return true;
+    };
+    let mut offset = 0;
+    for step in analysis.paths.steps(path) {
+        match step {
+            Step::Field(by) => offset += by,
+            Step::Load => {
+                let whole = analysis.points.of_global(global);
+                let target = analysis.points.shifted(whole, offset);
+                if analysis.stores.has_none(target) {
+                    return true;
+                }
+                return match analysis.stores.only(target) {
+                    Some(stored) => stored.site.is_none_or(|site| analysis.calls.is_once(site)),
+                    None => false,
+                };
+            }
+            Step::Element(..) | Step::Own(_) => return true,
+        }
+    }
+    true
+}
+
 /// Whether both locks lie at the same place beside the data: in the same structure, or at the same index of another array.
 fn is_relative(
     analysis: &Analysis,
@@ -287,7 +315,12 @@ fn is_relative(
         let [data, lock] = bases;
         let (to_data, to_lock) = (analysis.paths.steps(data), analysis.paths.steps(lock));
         let common = match origins(bases) {
-            [Base::Global(own), Base::Global(other)] if own != other => 0,
+            [Base::Global(own), Base::Global(other)] if own != other => {
+                if to_lock.contains(&Step::Load) {
+                    return None;
+                }
+                0
+            }
             [own, other] if own != other => return None,
             _ => {
                 let common = to_data.iter().zip(&to_lock);

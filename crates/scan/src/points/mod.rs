@@ -495,6 +495,11 @@ impl<'a> Points<'a> {
         Some(self.classes.now(target))
     }
 
+    /// So many bytes further.
+    pub fn shifted(&mut self, target: Target, by: i64) -> Target {
+        self.classes.shifted(target, by)
+    }
+
     /// Which bytes of its class so many bytes at a target may be, and how many; 0 if nobody knows where they end.
     pub fn range(&self, target: Target, size: u64) -> (i64, u64) {
         self.classes.range(target, size)

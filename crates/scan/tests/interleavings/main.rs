@@ -14,6 +14,8 @@ use deadheat_scan::model::Model;
 use deadheat_scan::pairs::{self, Root};
 use deadheat_scan::path::Site;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// The pairs of statements that are warned of.
 fn warned(program: &deadheat_scan::ir::Program) -> BTreeSet<(Site, Site)> {
@@ -32,8 +34,36 @@ fn warned(program: &deadheat_scan::ir::Program) -> BTreeSet<(Site, Site)> {
     sites.collect()
 }
 
+/// How many programs are looked at; `PROPTEST_CASES` asks for more.
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    ProptestConfig {
+        cases: asked.and_then(|asked| asked.parse().ok()).unwrap_or(150),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Programs at random have races, and many warnings are about them.
+#[test]
+fn races_are_found() {
+    let mut runner = TestRunner::deterministic();
+    let (mut races, mut all) = (0, 0);
+    for _ in 0..100 {
+        let plan = program::plan().new_tree(&mut runner).expect("there is one");
+        let program = program::build(&plan.current());
+        let found = walk::races(&program);
+        let warned = warned(&program);
+        races += found.len();
+        all += warned.len();
+    }
+    println!("{races} races, {all} warnings");
+    assert!(races > 100, "only {races} races");
+    assert!(all < 3 * races, "{all} warnings of {races} races");
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases())]
     #[test]
     fn every_race_is_warned_of(plan in program::plan()) {
         let program = program::build(&plan);

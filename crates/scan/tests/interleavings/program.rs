@@ -54,9 +54,9 @@ const THREADS: u32 = 2;
 
 fn deed() -> impl Strategy<Value = Deed> {
     let simple = prop_oneof![
-        3 => (0..VARIABLES).prop_map(Deed::Read),
-        5 => (0..VARIABLES).prop_map(Deed::Write),
-        3 => (0..LOCKS).prop_map(Deed::Lock),
+        6 => (0..VARIABLES).prop_map(Deed::Read),
+        12 => (0..VARIABLES).prop_map(Deed::Write),
+        2 => (0..LOCKS).prop_map(Deed::Lock),
         3 => (0..LOCKS).prop_map(Deed::Unlock),
         1 => (0..LOCKS, 0..LOCKS).prop_map(|(a, b)| Deed::LockEither(a, b)),
         1 => (0..LOCKS, 0..LOCKS).prop_map(|(a, b)| Deed::UnlockEither(a, b)),
@@ -75,7 +75,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     simple.prop_recursive(2, 6, 3, |inner| {
         let some = prop::collection::vec(inner, 0..3);
         prop_oneof![
-            3 => (0..LOCKS, some.clone()).prop_map(|(lock, deeds)| Deed::Guarded(lock, deeds)),
+            6 => (0..LOCKS, some.clone()).prop_map(|(lock, deeds)| Deed::Guarded(lock, deeds)),
             1 => (0..LOCKS, some.clone()).prop_map(|(lock, deeds)| Deed::Try(lock, deeds)),
             1 => (some.clone(), some.clone()).prop_map(|(a, b)| Deed::Either(a, b)),
             1 => some.prop_map(Deed::Loop),
@@ -85,7 +85,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 
 /// Any program. Main creates both threads, and perhaps waits for them, somewhere between what else it does.
 pub fn plan() -> impl Strategy<Value = Plan> {
-    let deeds = || prop::collection::vec(deed(), 0..5);
+    let deeds = || prop::collection::vec(deed(), 1..7);
     let create = (0..THREADS).prop_map(|thread| vec![Deed::Create(thread)]);
     let join = (0..THREADS).prop_map(|thread| vec![Deed::Join(thread)]);
     let more = prop_oneof![3 => prop::collection::vec(deed(), 0..3), 1 => join, 1 => create];
