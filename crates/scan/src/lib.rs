@@ -19,6 +19,7 @@ pub mod roots;
 pub mod shape;
 pub mod source;
 pub mod state;
+pub mod stores;
 pub mod summary;
 mod values;
 

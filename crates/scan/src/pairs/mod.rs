@@ -7,6 +7,7 @@ mod alias;
 pub mod cover;
 pub mod deadlocks;
 mod protect;
+mod semaphores;
 mod threads;
 
 use std::collections::BTreeMap;
@@ -120,7 +121,8 @@ const MOST: usize = 1500;
 pub fn find(analysis: &mut Analysis, roots: &[Root]) -> (Vec<Pair>, Counts) {
     let mut counts = Counts::default();
     let mut found: BTreeMap<(Site, Site), Pair> = BTreeMap::new();
-    let of_root: Vec<Vec<Deed>> = roots.iter().map(|root| root.deeds(analysis)).collect();
+    let mut of_root: Vec<Vec<Deed>> = roots.iter().map(|root| root.deeds(analysis)).collect();
+    semaphores::without_messages(analysis, &mut of_root);
     let mut classes: BTreeMap<ClassId, Vec<(usize, Rc<Deed>)>> = BTreeMap::new();
     for (number, deeds) in of_root.iter().enumerate() {
         for deed in deeds {
@@ -144,7 +146,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> (Vec<Pair>, Counts) {
                         let is_parallel = roots[*root].is_parallel;
                         threads::together(&analysis.spawns, is_parallel, one, other)
                     }
-                    false => vec![Together::Apart(0)],
+                    false => vec![Together::Strangers],
                 };
                 for way in ways {
                     let all = &of_root[*root];
