@@ -20,7 +20,7 @@ use crate::analysis::{self, Analysis, Reading};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::explore::evidence::Archive;
 use crate::explore::limits::Limits;
@@ -31,6 +31,7 @@ use crate::input;
 use crate::prediction::Model;
 use crate::progress::Watched;
 use crate::recorder::{Place, Plan, Recorded};
+use crate::scanned::{Outcome, Scanned};
 use crate::store::Store;
 use crate::terminal::{BAD, BOLD, count, counted, say, styled};
 
@@ -42,6 +43,7 @@ Examples:
   deadheat check prog.rs                    a Rust program in one file
   deadheat check ./prog args                a program that was built with Deadheat
   deadheat check --runs 10 prog.c           ten runs with different schedules
+  deadheat check --scan --warnings prog.c   also what the source text looks like: see `deadheat scan`
 
 Arguments up to the first that is not named like a source file are compiled together; the rest
 are the program's own (put `--` before one that is named like a source file).
@@ -85,6 +87,11 @@ pub struct Args {
     #[arg(long)]
     explore: bool,
 
+    /// Also scan the sources, or what FILE names (compile_commands.json, bitcode, a source file), and
+    /// say which of the warnings were proven, and which the run never reached.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    scan: Option<Option<PathBuf>>,
+
     /// Also show what is only suspicious.
     #[arg(long)]
     warnings: bool,
@@ -122,6 +129,9 @@ impl Args {
         let (program, command) = made.inspect_err(|_| {
             let _ = recording.remove();
         })?;
+        let mut scanned = self.scanned().inspect_err(|_| {
+            let _ = recording.remove();
+        })?;
         let mut coverage = Coverage::default();
         let mut all: Option<Analysis> = None;
         let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
@@ -151,6 +161,9 @@ impl Args {
             }
             deadlocked += usize::from(recorded.deadlocked);
             let trace = &recorded.traces[0];
+            if let Some(scanned) = &mut scanned {
+                scanned.add(trace)?;
+            }
             let known = all.as_ref().map_or(&[][..], |all| &all.findings);
             let mut analysis = self.analysed(trace, known, &config)?;
             if self.explore {
@@ -174,11 +187,15 @@ impl Args {
         let Some(mut analysis) = all else {
             return Ok(exit);
         };
+        let outcome = scanned.map(|scanned| scanned.join(&mut analysis.findings));
+        analysis
+            .findings
+            .retain(|finding| !suppressions.match_finding(finding));
         let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
         analysis.findings.sort_by_key(by_rung);
         let found = deadlocked
             + match self.format {
-                Format::Text => show(&analysis, self.warnings),
+                Format::Text => show(&analysis, self.warnings, outcome.as_ref()),
                 Format::Json => self.write_json(&mut analysis)?,
             };
         self.tell_coverage(&coverage, last_new);
@@ -189,6 +206,32 @@ impl Args {
             0 => exit,
             _ => of_search.unwrap_or(Exit::Findings),
         })
+    }
+
+    /// What the static analyser says, if it is asked: of the file that is named, else of the sources.
+    fn scanned(&self) -> Result<Option<Scanned>> {
+        let Some(named) = &self.scan else {
+            return Ok(None);
+        };
+        let mut args = self.config.to_arguments();
+        match named {
+            None => {
+                let (sources, flags) = self.building.sources(&self.command);
+                if sources.is_empty() {
+                    return Err(Error::usage("there are no sources to scan, only a program").help(
+                        "deadheat check --scan=compile_commands.json ./prog (or bitcode, or a source file)",
+                    ));
+                }
+                args.extend(sources);
+                args.push("--".into());
+                args.extend(flags);
+            }
+            Some(list) if list.extension().is_some_and(|name| name == "json") => {
+                args.extend(["--compile-commands".into(), list.into()]);
+            }
+            Some(file) => args.push(file.into()),
+        }
+        Scanned::of(&args).map(Some)
     }
 
     fn is_json(&self) -> bool {
@@ -321,7 +364,7 @@ fn verified(recorded: &Recorded, is_first: bool) -> Result<Exit> {
 }
 
 /// Prints what was found; how many findings there are that are more than suspicious.
-fn show(analysis: &Analysis, warnings: bool) -> usize {
+fn show(analysis: &Analysis, warnings: bool, scan: Option<&Outcome>) -> usize {
     let (suspicious, sure): (Vec<&Finding>, Vec<&Finding>) = analysis
         .findings
         .iter()
@@ -356,6 +399,9 @@ fn show(analysis: &Analysis, warnings: bool) -> usize {
         (many, false) => format!("{} (deadheat check --warnings shows them)", count(many)),
     };
     anstream::println!("{:<16}{more}", "warnings");
+    if let Some(outcome) = scan {
+        anstream::println!("{:<16}{}", "scan", outcome.told());
+    }
     for finding in &sure {
         anstream::print!("\n{}", text::finding(finding));
     }

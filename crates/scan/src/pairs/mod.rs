@@ -7,6 +7,7 @@ mod alias;
 pub mod cover;
 pub mod deadlocks;
 mod protect;
+pub mod ruled_out;
 mod threads;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ pub use protect::Order;
 pub use threads::Together;
 
 /// Where a program, or a part of one, begins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Root {
     /// The function.
     pub function: FunctionId,
