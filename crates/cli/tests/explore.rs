@@ -237,10 +237,56 @@ fn check_settles_warnings_by_searching() {
         args.push("prog.c");
         found(&here, &args)
     };
-    assert!(of_kind(&checked(&[]), "race").is_empty());
-    let report = checked(&["--explore"]);
+    assert!(of_kind(&checked(&["--orders", "0"]), "race").is_empty());
+    let report = checked(&["--explore", "--orders", "0"]);
     confirmed(&here, &report, "race");
     assert_eq!(of_kind(&report, "race")[0]["method"], "explore");
+}
+
+/// A run that proves nothing is not the last word: other orders are executed, and all of them can be few.
+#[test]
+fn check_looks_at_other_orders() {
+    let here = Sandbox::new();
+    here.file("prog.c", OTHER_WAY);
+    let args = ["check", "--seed", "1", "--format", "json", "prog.c"];
+    let report = found(&here, &args);
+    confirmed(&here, &report, "race");
+    assert_eq!(of_kind(&report, "race")[0]["method"], "explore");
+    assert_eq!(report["stats"]["orders"]["exhausted"], true);
+    let name = of_kind(&report, "race")[0]["object"]["name"].as_str();
+    here.file("known.txt", &format!("race:{}\n", name.unwrap()));
+    let mut known = vec!["check", "--suppressions", "known.txt"];
+    known.extend(&args[1..]);
+    let report = found(&here, &known);
+    assert!(of_kind(&report, "race").is_empty(), "{report:#}");
+    assert!(report["stats"]["orders"]["executions"].as_u64() > Some(0));
+}
+
+/// What fails only in another order is a failure of the program; a run that fails by itself needs no search.
+#[test]
+fn check_finds_failures_in_other_orders() {
+    let here = Sandbox::new();
+    let seats = "#include <pthread.h>\n#include <stdlib.h>\n\
+         static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic int left = 1;\n\
+         static void *sell(void *p) {\n    pthread_mutex_lock(&m);\n    int any = left > 0;\n    pthread_mutex_unlock(&m);\n\
+         if (any) {\n        pthread_mutex_lock(&m);\n        left--;\n        pthread_mutex_unlock(&m);\n    }\n    return p;\n}\n\
+         int main(int argc, char **argv) {\n    pthread_t a, b;\n    pthread_create(&a, 0, sell, 0);\n    pthread_create(&b, 0, sell, 0);\n\
+         pthread_join(a, 0);\n    pthread_join(b, 0);\n    if (left < 0 || (argc > 1 && argv[1][0] == 'f'))\n        abort();\n    return 0;\n}\n";
+    here.file("prog.c", seats);
+    let args = [
+        "check",
+        "--policy",
+        "run-to-block",
+        "--format",
+        "json",
+        "prog.c",
+    ];
+    let report = found(&here, &args);
+    confirmed(&here, &report, "failure");
+    let mut alone = args.to_vec();
+    alone.push("fail");
+    let report = found(&here, &alone);
+    assert!(report["stats"]["orders"].is_null(), "{report:#}");
 }
 
 /// Whoever wants to start a process is ended there, and that is said.
