@@ -45,6 +45,7 @@ mod random;
 pub mod real;
 mod semaphore;
 mod sleep;
+pub mod spare;
 mod string;
 pub mod thread;
 mod unwind;

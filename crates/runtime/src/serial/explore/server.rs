@@ -8,11 +8,11 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::explore::{OUTPUT, state};
 
-use super::{Explorer, Phase, outside};
+use super::{Explorer, Phase, outside, pages};
 use crate::local::local;
 use crate::options::{self, MAX_PATH};
 use crate::serial::{context, turn};
-use crate::sys;
+use crate::{record, sys};
 
 /// Which copy this is; homes that were made by an earlier one are not there. 0: the program itself.
 static COPY: AtomicU32 = AtomicU32::new(0);
@@ -54,7 +54,11 @@ impl Explorer {
             libc::SYS_setrlimit,
             [core, &raw const none as usize, 0, 0, 0, 0],
         );
-        let outputs = OUTPUT.map(open_output);
+        record::leave_to_copies();
+        for (fd, suffix) in (1..).zip(OUTPUT) {
+            print_to(fd, suffix);
+        }
+        pages::keep();
         outside::prepare(board);
         head.contained = u32::from(outside::is_watched());
         board.state().store(state::READY, Ordering::Release);
@@ -63,26 +67,21 @@ impl Explorer {
         loop {
             while board.state().load(Ordering::Acquire) != state::RUN {
                 let now = board.state().load(Ordering::Acquire);
-                if now != state::RUN {
-                    sys::futex_wait_shared(board.state(), now, 500);
+                if now == state::RUN {
+                    break;
                 }
-                if is_tool_gone() {
+                sys::futex_wait_shared(board.state(), now, 500);
+                if board.state().load(Ordering::Acquire) == now && is_tool_gone() {
                     sys::exit_group(0);
                 }
             }
             number += 1;
-            for output in outputs {
-                sys::call(libc::SYS_ftruncate, [output as usize, 0, 0, 0, 0, 0]);
-            }
             let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
             let process = sys::call(libc::SYS_clone, clone);
             if process == 0 {
                 COPY.store(number, Ordering::Relaxed);
                 let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
                 sys::call(libc::SYS_prctl, [die[0], die[1], 0, 0, 0, 0]);
-                for (fd, output) in outputs.into_iter().enumerate() {
-                    sys::call(libc::SYS_dup3, [output as usize, fd + 1, 0, 0, 0, 0]);
-                }
                 outside::contain();
                 turn::pause(false);
                 return;
@@ -110,16 +109,20 @@ fn is_tool_gone() -> bool {
     tool != 0 && sys::call(libc::SYS_kill, [tool, 0, 0, 0, 0, 0]) == gone
 }
 
-/// Where copies print, beside the board.
-fn open_output(suffix: &str) -> i32 {
+/// Lets copies print into a file beside the board. The tool empties it between two of them.
+fn print_to(fd: usize, suffix: &str) {
     let board = options::EXPLORE.path().unwrap_or(b"\0");
     let mut path = [0; MAX_PATH];
     let end = board.len() - 1;
     if end + suffix.len() >= MAX_PATH {
-        return -1;
+        return;
     }
     path[..end].copy_from_slice(&board[..end]);
     path[end..end + suffix.len()].copy_from_slice(suffix.as_bytes());
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_APPEND | libc::O_CLOEXEC;
-    sys::high(sys::open(&path[..=end + suffix.len()], flags, 0o600)) as i32
+    let file = sys::open(&path[..=end + suffix.len()], flags, 0o600);
+    if file >= 0 && file as usize != fd {
+        sys::call(libc::SYS_dup3, [file as usize, fd, 0, 0, 0, 0]);
+        sys::close(file as i32);
+    }
 }
