@@ -126,13 +126,11 @@ impl Shared {
     }
 
     /// What was noted.
-    pub fn noted(&self) -> Vec<Noted> {
+    pub fn noted(&self) -> impl Iterator<Item = Noted> {
         let count = (self.board().noted as usize).min(MOST_NOTED);
         let first = self.part::<Noted>(NOTED_AT);
         // SAFETY: within the mapping; any bytes are a valid value.
-        (0..count)
-            .map(|index| unsafe { first.add(index).read() })
-            .collect()
+        (0..count).map(move |index| unsafe { first.add(index).read() })
     }
 
     /// Where the threads are.

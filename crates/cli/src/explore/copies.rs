@@ -331,7 +331,7 @@ impl<'a> Copies<'a> {
         let board = self.board.board();
         self.effects |= board.effects;
         self.printed = self.board.take_printed();
-        let mut transitions: Vec<Transition> = Vec::new();
+        let mut transitions: Vec<Transition> = Vec::with_capacity(board.transitions as usize);
         for note in self.board.noted() {
             let Some(mut deed) = deed(&note) else {
                 continue;

@@ -9,6 +9,7 @@
 //! operation is tried, and where it would block the scheduler runs others until it is worth
 //! trying again.
 
+mod affinity;
 mod barrier;
 #[allow(
     clippy::undocumented_unsafe_blocks,

@@ -167,6 +167,11 @@ fn look_up_largest() {
     WRITTEN.store((FileHeader::WORDS * 8) as u64, Ordering::Relaxed);
 }
 
+/// Whether there is a trace to write to.
+pub fn is_written() -> bool {
+    TRACE.load(Ordering::Acquire) >= 0
+}
+
 /// Appends a block; false if it could not be written, and then recording stops.
 pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
     let fd = TRACE.load(Ordering::Acquire);

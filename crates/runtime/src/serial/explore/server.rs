@@ -1,5 +1,7 @@
 //! The program stands still where the search begins, and for every request a copy of it runs.
 //!
+//! The copy is there before it is asked for: it is made while the tool still thinks about the run before, and waits for the request itself.
+//!
 //! A copy is made by `clone` as `fork` makes it, but without what glibc's `fork` does: that would recycle the stacks of all other threads, and they
 //! are still in use, by the contexts of this one kernel thread. What a copy lacks are the kernel threads at home. They are made again when a context goes
 //! home, on its own stack and with its own thread-local memory, see `turn::carrier`.
@@ -8,7 +10,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::explore::{OUTPUT, state};
 
-use super::{Explorer, Phase, outside, pages};
+use super::board::Shared;
+use super::{Explorer, Phase, outside, processor};
 use crate::local::local;
 use crate::options::{self, MAX_PATH};
 use crate::serial::{context, turn};
@@ -16,6 +19,9 @@ use crate::{record, sys};
 
 /// Which copy this is; homes that were made by an earlier one are not there. 0: the program itself.
 static COPY: AtomicU32 = AtomicU32::new(0);
+
+/// After so many copies another processor may be better.
+const STAY: u32 = 64;
 
 /// Which copy this is.
 pub fn copy() -> u32 {
@@ -58,22 +64,15 @@ impl Explorer {
         for (fd, suffix) in (1..).zip(OUTPUT) {
             print_to(fd, suffix);
         }
-        pages::keep();
         outside::prepare(board);
         head.contained = u32::from(outside::is_watched());
         board.state().store(state::READY, Ordering::Release);
         sys::futex_wake_shared(board.state());
         let mut number = 0;
         loop {
-            while board.state().load(Ordering::Acquire) != state::RUN {
-                let now = board.state().load(Ordering::Acquire);
-                if now == state::RUN {
-                    break;
-                }
-                sys::futex_wait_shared(board.state(), now, 500);
-                if board.state().load(Ordering::Acquire) == now && is_tool_gone() {
-                    sys::exit_group(0);
-                }
+            let looks_around = number % STAY == 0;
+            if looks_around {
+                processor::roam();
             }
             number += 1;
             let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
@@ -83,21 +82,47 @@ impl Explorer {
                 let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
                 sys::call(libc::SYS_prctl, [die[0], die[1], 0, 0, 0, 0]);
                 outside::contain();
+                wait_for_request(board);
+                head.process = sys::getpid();
+                if looks_around {
+                    processor::stay();
+                }
                 turn::pause(false);
                 return;
             }
             let mut status = 0i32;
             if process > 0 {
-                head.process = process as u32;
                 let wait = [process as usize, &raw mut status as usize, 0, 0, 0, 0];
                 while sys::call(libc::SYS_wait4, wait) == -(libc::EINTR as isize) {}
             } else {
                 // There is no process to be had: as if it had been killed at once.
+                wait_for_request(board);
                 status = libc::SIGKILL;
             }
-            head.status = status as u32;
-            board.state().store(state::DONE, Ordering::Release);
-            sys::futex_wake_shared(board.state());
+            if looks_around {
+                processor::stay();
+            }
+            if board.state().load(Ordering::Acquire) == state::RUN {
+                head.status = status as u32;
+                board.state().store(state::DONE, Ordering::Release);
+                sys::futex_wake_shared(board.state());
+            } else if is_tool_gone() {
+                sys::exit_group(0);
+            }
+        }
+    }
+}
+
+/// Sleeps until a run is asked for. Ends the process if there is nobody to ask.
+fn wait_for_request(board: Shared) {
+    loop {
+        let now = board.state().load(Ordering::Acquire);
+        if now == state::RUN {
+            return;
+        }
+        sys::futex_wait_shared(board.state(), now, 500);
+        if board.state().load(Ordering::Acquire) == now && is_tool_gone() {
+            sys::exit_group(0);
         }
     }
 }
