@@ -1,7 +1,5 @@
 //! The program stands still where the search begins, and for every request a copy of it runs.
 //!
-//! The copy is there before it is asked for: it is made while the tool still thinks about the run before, and waits for the request itself.
-//!
 //! A copy is made by `clone` as `fork` makes it, but without what glibc's `fork` does: that would recycle the stacks of all other threads, and they
 //! are still in use, by the contexts of this one kernel thread. What a copy lacks are the kernel threads at home. They are made again when a context goes
 //! home, on its own stack and with its own thread-local memory, see `turn::carrier`.
@@ -11,7 +9,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use deadheat_wire::explore::{OUTPUT, state};
 
 use super::board::Shared;
-use super::{Explorer, Phase, outside, processor};
+use super::{Explorer, Phase, outside, pages, processor};
 use crate::local::local;
 use crate::options::{self, MAX_PATH};
 use crate::serial::{context, turn};
@@ -64,6 +62,7 @@ impl Explorer {
         for (fd, suffix) in (1..).zip(OUTPUT) {
             print_to(fd, suffix);
         }
+        pages::keep();
         outside::prepare(board);
         head.contained = u32::from(outside::is_watched());
         board.state().store(state::READY, Ordering::Release);
@@ -74,6 +73,10 @@ impl Explorer {
             if looks_around {
                 processor::roam();
             }
+            wait_for_request(board);
+            if looks_around {
+                processor::stay();
+            }
             number += 1;
             let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
             let process = sys::call(libc::SYS_clone, clone);
@@ -82,33 +85,21 @@ impl Explorer {
                 let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
                 sys::call(libc::SYS_prctl, [die[0], die[1], 0, 0, 0, 0]);
                 outside::contain();
-                wait_for_request(board);
-                head.process = sys::getpid();
-                if looks_around {
-                    processor::stay();
-                }
                 turn::pause(false);
                 return;
             }
             let mut status = 0i32;
             if process > 0 {
+                head.process = process as u32;
                 let wait = [process as usize, &raw mut status as usize, 0, 0, 0, 0];
                 while sys::call(libc::SYS_wait4, wait) == -(libc::EINTR as isize) {}
             } else {
                 // There is no process to be had: as if it had been killed at once.
-                wait_for_request(board);
                 status = libc::SIGKILL;
             }
-            if looks_around {
-                processor::stay();
-            }
-            if board.state().load(Ordering::Acquire) == state::RUN {
-                head.status = status as u32;
-                board.state().store(state::DONE, Ordering::Release);
-                sys::futex_wake_shared(board.state());
-            } else if is_tool_gone() {
-                sys::exit_group(0);
-            }
+            head.status = status as u32;
+            board.state().store(state::DONE, Ordering::Release);
+            sys::futex_wake_shared(board.state());
         }
     }
 }
