@@ -354,6 +354,47 @@ fn copies_change_nothing_outside() {
     assert_eq!(told.matches("0 read first").count(), 1, "{told}");
 }
 
+/// Says how many processors it may use: before there are threads, in a thread that was there when the search began, and in one that was not.
+const PROCESSORS: &str = "
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+static int usual;
+static int count(void) {
+    cpu_set_t set;
+    assert(sched_getaffinity(0, sizeof set, &set) == 0);
+    return CPU_COUNT(&set);
+}
+static void *look(void *unused) {
+    cpu_set_t set;
+    assert(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0);
+    assert(CPU_COUNT(&set) == usual);
+    assert(count() == usual);
+    return unused;
+}
+int main(void) {
+    usual = count();
+    pthread_t one, other;
+    pthread_create(&one, 0, look, 0);
+    pthread_create(&other, 0, look, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    assert(count() == usual);
+    return 0;
+}
+";
+
+#[test]
+fn copies_are_told_of_all_processors() {
+    let here = Sandbox::new();
+    here.file("processors.c", PROCESSORS);
+    let report = explore(&here, &["processors.c"]);
+    assert_eq!(report["findings"], serde_json::json!([]), "{report:#}");
+    assert_eq!(report["stats"]["snapshots"], true, "{report:#}");
+    assert_eq!(report["stats"]["outcomes"], 1, "{report:#}");
+}
+
 #[test]
 fn wrong_usage_is_said() {
     let here = Sandbox::new();
