@@ -150,7 +150,55 @@ fn all_outcomes_are_those_of_every_order() {
         assert_eq!(reduced["outcomes"], every["outcomes"], "{body}");
         let many = |stats: &Value| stats["executions"].as_u64().unwrap();
         assert!(many(every) >= many(reduced), "{body}");
+        for cut in [
+            &["--cut-revisits", "prog.c"][..],
+            &["--cut-revisits", "--every-order", "prog.c"],
+        ] {
+            let cut = &explore(&here, cut)["stats"];
+            assert_eq!(cut["exhausted"], true);
+            assert_eq!(cut["outcomes"], every["outcomes"], "{body}");
+        }
     }
+}
+
+/// Four threads, each with one section of the same lock.
+fn sections(what: &str) -> String {
+    format!(
+        "#include <pthread.h>
+         #include <stdio.h>
+         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+         static long own[4];
+         static void *work(void *at) {{ pthread_mutex_lock(&lock); {what}; pthread_mutex_unlock(&lock); return at; }}
+         int main(void) {{
+             pthread_t all[4];
+             for (int i = 0; i < 4; i++) pthread_create(&all[i], 0, work, &own[i]);
+             for (int i = 0; i < 4; i++) pthread_join(all[i], 0);
+             return 0;
+         }}"
+    )
+}
+
+#[test]
+fn orders_of_locks_that_come_to_the_same_are_cut_off() {
+    let here = Sandbox::new();
+    here.file("prog.c", &sections("*(long *)at = 1"));
+    let all = &explore(&here, &["prog.c"])["stats"];
+    let cut = &explore(&here, &["--cut-revisits", "prog.c"])["stats"];
+    let count = |stats: &Value, of: &str| stats[of].as_u64().unwrap();
+    assert!(count(cut, "executions") < count(all, "executions"));
+    assert!(count(cut, "cut") > 0 && count(all, "cut") == 0);
+    assert_eq!(cut["exhausted"], true);
+}
+
+#[test]
+fn what_was_printed_is_noticed_where_states_do_not_show_it() {
+    let here = Sandbox::new();
+    here.file("prog.c", &sections("printf(\"%td\\n\", (long *)at - own)"));
+    let cut = &explore(&here, &["--cut-revisits", "prog.c"])["stats"];
+    assert_eq!(
+        (&cut["outcomes"], &cut["exhausted"]),
+        (&24.into(), &true.into())
+    );
 }
 
 /// The paper's figures: 6 has no race, and 7 has the one that the paper's own tool misses, from whatever run the search begins.

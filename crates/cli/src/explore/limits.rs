@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_explore::search::{Bound, Budget, Choice, Goal, Manner, Search};
+use deadheat_explore::search::{Bound, Budget, Choice, Goal, Manner, Revisits, Search};
 
 /// How far a search goes.
 #[derive(Clone, Debug, clap::Args)]
@@ -37,6 +37,12 @@ pub struct Limits {
     /// Execute every order, also those that cannot be told apart: slow, to compare with.
     #[arg(long)]
     every_order: bool,
+
+    /// Go no further where an execution comes to a state that is known: where threads have done and read the same, and memory holds the
+    /// same. Saves executions where many orders of locks come to the same. What threads tell each other through code without
+    /// instrumentation is not part of a state.
+    #[arg(long)]
+    cut_revisits: bool,
 
     /// Let the thread of a warning's first access take part from the beginning.
     #[arg(long)]
@@ -90,6 +96,10 @@ impl Limits {
             choice: match self.every_order {
                 true => Choice::Brute,
                 false => Choice::Dpor,
+            },
+            revisits: match self.cut_revisits {
+                true => Revisits::Cut,
+                false => Revisits::Explore,
             },
             bound: Bound::Rising(self.preemptions),
             manner: Manner {
