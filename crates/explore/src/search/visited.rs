@@ -1,7 +1,7 @@
 //! States that were left with all that follows from them seen, so that a run that comes to one of them again is cut off there.
 //!
 //! Follows Yang, Chen, Gopalakrishnan and Kirby, *Efficient Stateful Dynamic Partial Order Reduction* (SPIN 2008): what was done from a state is
-//! kept as a graph, from which a later visit learns what lies ahead of it ([`super::revisit`] says what for). What a state was left with depends on
+//! kept as a graph, from which a later visit learns what lies ahead of it ([`super::cutting`] says what for). What a state was left with depends on
 //! how it was come to in two ways. Threads that slept there (Godefroid 1996) did not go first, so a later visit needs at least the
 //! same threads to sleep. And turns may have been put off for want of preemptions; then a later visit needs as few of them left, and the same
 //! thread before it.
