@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use deadheat_report::{Access, Finding, Frame, Names, Rung, json};
 use deadheat_trace::{Op, Pc, Steps, Tables};
 use rustc_hash::FxHashSet;
+use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -60,9 +61,10 @@ pub struct Scanned {
 }
 
 /// What became of the warnings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// How many there were.
+    #[serde(rename = "warnings")]
     pub all: usize,
     /// Proven by a run.
     pub proven: usize,
