@@ -67,8 +67,8 @@ pub fn deadlock(teller: &mut Teller, cycle: &Cycle, finding: &Finding) -> String
     let mut out = text::finding(finding);
     let mut told = Vec::new();
     for ((access, deed), holds) in finding.accesses.iter().zip(&cycle.deeds).zip(&cycle.holds) {
-        let holds = teller.analysis.name(*holds);
-        let takes = deed.path.map(|path| teller.analysis.name(path));
+        let holds = named(teller, *holds);
+        let takes = deed.path.map(|path| named(teller, path));
         let takes = takes.unwrap_or_else(|| "a lock".to_owned());
         let thread = &access.thread.name;
         let at = access.place.at();
@@ -156,7 +156,7 @@ fn histories<'d>(
             told.push(format!("{name}: no lock is held"));
         }
         for held in &deed.held {
-            let lock = teller.analysis.name(held.lock);
+            let lock = named(teller, held.lock);
             let place = at(teller, held.at);
             let since: Vec<String> = held.since.iter().map(|lock| named(teller, *lock)).collect();
             let since = match since.is_empty() {
@@ -171,8 +171,8 @@ fn histories<'d>(
     told
 }
 
-fn named(teller: &Teller, path: PathId) -> String {
-    teller.analysis.name(path)
+fn named(teller: &Teller, lock: PathId) -> String {
+    teller.analysis.lock_name(lock)
 }
 
 fn at(teller: &Teller, site: Site) -> String {

@@ -45,17 +45,20 @@ pub fn text(scanned: &Scanned, shown: &Shown) -> String {
 /// How many there were at each stage, in the terms of the paper.
 fn table(figures: &Figures) -> String {
     let mut out = String::new();
-    let order = format!(
-        "{} (of {} with disjoint locksets; histories and order rule out the rest)",
-        figures.warnings, figures.disjoint
-    );
+    let warnings = match figures.disjoint == figures.warnings {
+        true => figures.warnings.to_string(),
+        false => format!(
+            "{} of {} pairs with disjoint locksets; histories and order rule out the rest",
+            figures.warnings, figures.disjoint
+        ),
+    };
     row(&mut out, "functions", figures.functions.to_string());
     row(
         &mut out,
         "shared variables",
         figures.shared_variables.to_string(),
     );
-    row(&mut out, "warnings", order);
+    row(&mut out, "warnings", warnings);
     row(
         &mut out,
         "after reduction",

@@ -130,7 +130,7 @@ impl<'a> Teller<'a> {
         };
         let waits_for = match deed.what {
             What::Lock(mode) => deed.path.map(|path| Lock {
-                name: self.analysis.name(path),
+                name: self.analysis.lock_name(path),
                 address: 0,
                 read: mode == Mode::Read,
                 acquired_at: Vec::new(),
@@ -154,7 +154,7 @@ impl<'a> Teller<'a> {
     /// A lock that is held.
     fn lock(&self, held: &Held) -> Lock {
         Lock {
-            name: self.analysis.name(held.lock),
+            name: self.analysis.lock_name(held.lock),
             address: 0,
             read: held.mode == Mode::Read,
             acquired_at: self.frames(held.at),
