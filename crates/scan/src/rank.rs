@@ -86,7 +86,7 @@ pub fn reasons(
     if let Some((lock, times, count)) = variable.and_then(|variable| habits.usual(variable))
         && times * 2 > count
     {
-        let name = analysis.name(lock);
+        let name = analysis.lock_name(lock);
         add(2, format!("{times} of {count} accesses hold {name}"));
     }
     if one.held.is_empty() && other.held.is_empty() {

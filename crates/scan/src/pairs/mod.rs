@@ -7,6 +7,7 @@ mod alias;
 pub mod cover;
 pub mod deadlocks;
 mod protect;
+pub mod ruled_out;
 mod semaphores;
 mod threads;
 
