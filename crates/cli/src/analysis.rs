@@ -87,7 +87,19 @@ pub struct Analysis {
 impl Analysis {
     /// Takes in what another run of the program has shown: of the same finding the surer one is kept.
     pub fn take_in(&mut self, other: Analysis) {
-        for finding in other.findings {
+        self.take_in_findings(other.findings);
+        self.runs.extend(other.runs);
+        self.events += other.events;
+        for remark in other.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+    }
+
+    /// Takes in what was found in another way.
+    pub fn take_in_findings(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
             match self
                 .findings
                 .iter_mut()
@@ -101,13 +113,6 @@ impl Analysis {
                     known.count = count;
                 }
                 None => self.findings.push(finding),
-            }
-        }
-        self.runs.extend(other.runs);
-        self.events += other.events;
-        for remark in other.remarks {
-            if !self.remarks.contains(&remark) {
-                self.remarks.push(remark);
             }
         }
     }

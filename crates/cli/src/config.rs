@@ -72,6 +72,17 @@ impl ConfigArgs {
         }
     }
 
+    /// The same for another of Deadheat's programs.
+    pub fn to_arguments(&self) -> Vec<std::ffi::OsString> {
+        let config = self.config.iter().map(|path| ("--config", path));
+        let files = self.suppressions.iter();
+        let files = files.map(|path| ("--suppressions", path));
+        config
+            .chain(files)
+            .flat_map(|(name, path)| [name.into(), path.into()])
+            .collect()
+    }
+
     /// What is not to be shown, by the configuration and by options.
     pub fn suppressions(&self, config: &Config) -> Result<Suppressions> {
         let configured = config

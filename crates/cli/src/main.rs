@@ -24,6 +24,8 @@ mod progress;
 mod recorder;
 mod runtime_files;
 mod rust;
+mod scanned;
+mod scanner;
 mod signals;
 mod stdin;
 mod store;
@@ -77,6 +79,7 @@ fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Some("cc") if !asks_help => match compiler::run(Language::C, rest())? {},
         Some("c++") if !asks_help => match compiler::run(Language::Cxx, rest())? {},
         Some("rustc") if !asks_help => match rust::run(rest())? {},
+        Some("scan") => match scanner::run(&rest())? {},
         Some(compiler::proper::COMMAND) => match compiler::proper::run(&rest())? {},
         _ => commands::run(args),
     }

@@ -8,7 +8,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
-use support::Sandbox;
+use support::{Sandbox, scanner};
 
 fn pages() -> Vec<PathBuf> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
@@ -82,6 +82,7 @@ fn steady(line: &str) -> String {
 
 #[test]
 fn the_book_is_true() {
+    scanner::build();
     let bless = std::env::var_os("BLESS").is_some();
     let mut wrong = String::new();
     for path in pages() {

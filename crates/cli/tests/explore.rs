@@ -150,7 +150,55 @@ fn all_outcomes_are_those_of_every_order() {
         assert_eq!(reduced["outcomes"], every["outcomes"], "{body}");
         let many = |stats: &Value| stats["executions"].as_u64().unwrap();
         assert!(many(every) >= many(reduced), "{body}");
+        for cut in [
+            &["--cut-revisits", "prog.c"][..],
+            &["--cut-revisits", "--every-order", "prog.c"],
+        ] {
+            let cut = &explore(&here, cut)["stats"];
+            assert_eq!(cut["exhausted"], true);
+            assert_eq!(cut["outcomes"], every["outcomes"], "{body}");
+        }
     }
+}
+
+/// Four threads, each with one section of the same lock.
+fn sections(what: &str) -> String {
+    format!(
+        "#include <pthread.h>
+         #include <stdio.h>
+         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+         static long own[4];
+         static void *work(void *at) {{ pthread_mutex_lock(&lock); {what}; pthread_mutex_unlock(&lock); return at; }}
+         int main(void) {{
+             pthread_t all[4];
+             for (int i = 0; i < 4; i++) pthread_create(&all[i], 0, work, &own[i]);
+             for (int i = 0; i < 4; i++) pthread_join(all[i], 0);
+             return 0;
+         }}"
+    )
+}
+
+#[test]
+fn orders_of_locks_that_come_to_the_same_are_cut_off() {
+    let here = Sandbox::new();
+    here.file("prog.c", &sections("*(long *)at = 1"));
+    let all = &explore(&here, &["prog.c"])["stats"];
+    let cut = &explore(&here, &["--cut-revisits", "prog.c"])["stats"];
+    let count = |stats: &Value, of: &str| stats[of].as_u64().unwrap();
+    assert!(count(cut, "executions") < count(all, "executions"));
+    assert!(count(cut, "cut") > 0 && count(all, "cut") == 0);
+    assert_eq!(cut["exhausted"], true);
+}
+
+#[test]
+fn what_was_printed_is_noticed_where_states_do_not_show_it() {
+    let here = Sandbox::new();
+    here.file("prog.c", &sections("printf(\"%td\\n\", (long *)at - own)"));
+    let cut = &explore(&here, &["--cut-revisits", "prog.c"])["stats"];
+    assert_eq!(
+        (&cut["outcomes"], &cut["exhausted"]),
+        (&24.into(), &true.into())
+    );
 }
 
 /// The paper's figures: 6 has no race, and 7 has the one that the paper's own tool misses, from whatever run the search begins.
@@ -237,10 +285,56 @@ fn check_settles_warnings_by_searching() {
         args.push("prog.c");
         found(&here, &args)
     };
-    assert!(of_kind(&checked(&[]), "race").is_empty());
-    let report = checked(&["--explore"]);
+    assert!(of_kind(&checked(&["--orders", "0"]), "race").is_empty());
+    let report = checked(&["--explore", "--orders", "0"]);
     confirmed(&here, &report, "race");
     assert_eq!(of_kind(&report, "race")[0]["method"], "explore");
+}
+
+/// A run that proves nothing is not the last word: other orders are executed, and all of them can be few.
+#[test]
+fn check_looks_at_other_orders() {
+    let here = Sandbox::new();
+    here.file("prog.c", OTHER_WAY);
+    let args = ["check", "--seed", "1", "--format", "json", "prog.c"];
+    let report = found(&here, &args);
+    confirmed(&here, &report, "race");
+    assert_eq!(of_kind(&report, "race")[0]["method"], "explore");
+    assert_eq!(report["stats"]["orders"]["exhausted"], true);
+    let name = of_kind(&report, "race")[0]["object"]["name"].as_str();
+    here.file("known.txt", &format!("race:{}\n", name.unwrap()));
+    let mut known = vec!["check", "--suppressions", "known.txt"];
+    known.extend(&args[1..]);
+    let report = found(&here, &known);
+    assert!(of_kind(&report, "race").is_empty(), "{report:#}");
+    assert!(report["stats"]["orders"]["executions"].as_u64() > Some(0));
+}
+
+/// What fails only in another order is a failure of the program; a run that fails by itself needs no search.
+#[test]
+fn check_finds_failures_in_other_orders() {
+    let here = Sandbox::new();
+    let seats = "#include <pthread.h>\n#include <stdlib.h>\n\
+         static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic int left = 1;\n\
+         static void *sell(void *p) {\n    pthread_mutex_lock(&m);\n    int any = left > 0;\n    pthread_mutex_unlock(&m);\n\
+         if (any) {\n        pthread_mutex_lock(&m);\n        left--;\n        pthread_mutex_unlock(&m);\n    }\n    return p;\n}\n\
+         int main(int argc, char **argv) {\n    pthread_t a, b;\n    pthread_create(&a, 0, sell, 0);\n    pthread_create(&b, 0, sell, 0);\n\
+         pthread_join(a, 0);\n    pthread_join(b, 0);\n    if (left < 0 || (argc > 1 && argv[1][0] == 'f'))\n        abort();\n    return 0;\n}\n";
+    here.file("prog.c", seats);
+    let args = [
+        "check",
+        "--policy",
+        "run-to-block",
+        "--format",
+        "json",
+        "prog.c",
+    ];
+    let report = found(&here, &args);
+    confirmed(&here, &report, "failure");
+    let mut alone = args.to_vec();
+    alone.push("fail");
+    let report = found(&here, &alone);
+    assert!(report["stats"]["orders"].is_null(), "{report:#}");
 }
 
 /// Whoever wants to start a process is ended there, and that is said.
@@ -306,6 +400,47 @@ fn copies_change_nothing_outside() {
     );
     // The first run is the user's own, and the only one that is seen.
     assert_eq!(told.matches("0 read first").count(), 1, "{told}");
+}
+
+/// Says how many processors it may use: before there are threads, in a thread that was there when the search began, and in one that was not.
+const PROCESSORS: &str = "
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <sched.h>
+static int usual;
+static int count(void) {
+    cpu_set_t set;
+    assert(sched_getaffinity(0, sizeof set, &set) == 0);
+    return CPU_COUNT(&set);
+}
+static void *look(void *unused) {
+    cpu_set_t set;
+    assert(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0);
+    assert(CPU_COUNT(&set) == usual);
+    assert(count() == usual);
+    return unused;
+}
+int main(void) {
+    usual = count();
+    pthread_t one, other;
+    pthread_create(&one, 0, look, 0);
+    pthread_create(&other, 0, look, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    assert(count() == usual);
+    return 0;
+}
+";
+
+#[test]
+fn copies_are_told_of_all_processors() {
+    let here = Sandbox::new();
+    here.file("processors.c", PROCESSORS);
+    let report = explore(&here, &["processors.c"]);
+    assert_eq!(report["findings"], serde_json::json!([]), "{report:#}");
+    assert_eq!(report["stats"]["snapshots"], true, "{report:#}");
+    assert_eq!(report["stats"]["outcomes"], 1, "{report:#}");
 }
 
 #[test]

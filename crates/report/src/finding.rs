@@ -1,11 +1,11 @@
 //! A finding: one race or deadlock as people see it, with everything that a report shows.
 //!
-//! Every renderer prints these, and nothing else; the JSON form is the types themselves.
+//! Every renderer prints these, and nothing else; the JSON form is the types themselves, and can be read again.
 
 use serde::{Deserialize, Serialize};
 
 /// How sure a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rung {
     /// Suspicious, unproven.
@@ -31,7 +31,7 @@ pub enum Kind {
 }
 
 /// A race or deadlock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// A short name that stays the same from run to run: made of kind and places.
     pub id: String,
@@ -46,67 +46,70 @@ pub struct Finding {
     /// How often it was found.
     pub count: u64,
     /// The memory that a race is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<Object>,
     /// The two accesses, or the requests of a deadlock.
     pub accesses: Vec<Access>,
     /// The file with a schedule that leads to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<String>,
     /// Why the schedule could not be enforced, if it was tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enforced: Option<String>,
     /// The command that runs the program into it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
     /// What follows from it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consequence: Option<Consequence>,
     /// What speaks for a race that does no harm.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// What recorded runs say of a warning that was found without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_run: Option<String>,
     /// Why a warning stands where it does among others.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
 }
 
 /// What follows from a finding: how the program went on from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consequence {
     /// For a race: with either side first. For a deadlock: the one that there is.
     pub endings: Vec<Ending>,
     /// In what the endings differ.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
     /// `ab` if the finding's first side went first, `ba` if the second did.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub order: String,
     /// In words: `exits with 0`, `crashes with SIGSEGV in worker bank.c:41`.
     pub told: String,
     /// The exit code.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,
     /// The signal that ended it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
     /// What the race's variable held in the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<u64>,
     /// The last thing it said on standard error, if it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The beginning of its output.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,
 }
 
 /// One side of a finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// Who.
     pub thread: Thread,
@@ -122,49 +125,49 @@ pub struct Access {
     /// All functions, innermost first.
     pub stack: Vec<Frame>,
     /// Whether frames of a recursion are left out.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub folded: bool,
     /// The locks that the thread holds.
     pub locks: Vec<Lock>,
     /// The lock that it waits for (deadlocks).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<Lock>,
     /// Where the access stands in the trace.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<u64>,
 }
 
 /// A thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// Its number.
     pub number: u32,
     /// Its name, or `T` and its number.
     pub name: String,
     /// The number of the thread that created it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
     /// Where it was created.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created_at: Vec<Frame>,
 }
 
 /// A lock that is held or waited for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
     /// Its name: the variable's, or a letter and a number.
     pub name: String,
     /// Its address; 0 if it is not known.
     pub address: u64,
     /// Whether it is held for reading only.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub read: bool,
     /// Where it was taken.
     pub acquired_at: Vec<Frame>,
 }
 
 /// Memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
     /// What a person calls it: `total`, `accounts[2].balance`, `heap block of 24 bytes`.
     pub name: String,
@@ -178,7 +181,7 @@ pub struct Object {
 }
 
 /// What memory it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "memory", rename_all = "lowercase")]
 pub enum Memory {
     /// A variable that lives as long as the program.
@@ -188,7 +191,7 @@ pub enum Memory {
         /// How far in.
         offset: u64,
         /// Where it is declared.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         declared: Option<String>,
     },
     /// A block that the program allocated.
@@ -216,25 +219,25 @@ pub enum Memory {
 }
 
 /// A function and a place in its source.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
     /// Its name.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
     /// The source file, as seen from the current folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The column, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
     /// The program or library that it is in.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
     /// Whether it was inlined into the next.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub inlined: bool,
     /// Whether it came with the compiler, or with Deadheat.
     #[serde(skip)]
@@ -294,6 +297,7 @@ impl Finding {
             replay: None,
             consequence: None,
             hints: Vec::new(),
+            in_run: None,
             reasons: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! Findings as one JSON object.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Finding;
 
@@ -29,4 +29,65 @@ pub fn report(findings: &[Finding], stats: impl Serialize) -> String {
     };
     // Strings, numbers and lists of them cannot fail to be written.
     serde_json::to_string_pretty(&report).unwrap_or_default()
+}
+
+/// The findings of such a report.
+pub fn findings(text: &str) -> Result<Vec<Finding>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Read {
+        findings: Vec<Finding>,
+    }
+    serde_json::from_str::<Read>(text).map(|read| read.findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Access, Frame, Kind, Lock, Memory, Object, Rung, Thread};
+
+    #[test]
+    fn what_was_written_can_be_read() {
+        let place = Frame {
+            function: Some("f".to_owned()),
+            line: Some(3),
+            ..Frame::default()
+        };
+        let lock = Lock {
+            name: "m".to_owned(),
+            address: 0,
+            read: true,
+            acquired_at: vec![place.clone()],
+        };
+        let side = Access {
+            thread: Thread {
+                number: 1,
+                name: "T1".to_owned(),
+                parent: None,
+                created_at: Vec::new(),
+            },
+            op: "read".to_owned(),
+            size: 4,
+            address: 16,
+            stack: vec![place.clone()],
+            place,
+            folded: true,
+            locks: vec![lock.clone()],
+            waits_for: Some(lock),
+            index: Some(7),
+        };
+        let sides = vec![side.clone(), side];
+        let mut finding = Finding::new(Kind::Race, Rung::Witness, "hb", sides);
+        finding.object = Some(Object {
+            name: "x".to_owned(),
+            address: 16,
+            size: 4,
+            memory: Memory::Global {
+                variable: "x".to_owned(),
+                offset: 0,
+                declared: None,
+            },
+        });
+        let text = report(std::slice::from_ref(&finding), ());
+        assert_eq!(findings(&text).unwrap(), [finding]);
+    }
 }

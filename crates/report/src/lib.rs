@@ -2,7 +2,7 @@
 //! user does not want to see.
 //!
 //! [`Finding`] is what every renderer prints. [`Contexts`] and [`Names`] make one out of the positions
-//! that a detector gives; [`text`] and [`json`] show them; [`Suppressions`] holds some back.
+//! that a detector gives; [`text`], [`json`] and [`sarif`] show them; [`Suppressions`] holds some back.
 
 mod binaries;
 mod context;
@@ -11,6 +11,7 @@ mod finding;
 pub mod hint;
 pub mod json;
 mod names;
+pub mod sarif;
 mod suppress;
 pub mod text;
 
@@ -21,5 +22,5 @@ pub use finding::{
     Access, Consequence, Ending, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread,
     own_place,
 };
-pub use names::{Global, Names, is_foreign, seen_from};
+pub use names::{Global, Names, is_foreign, is_foreign_file, seen_from};
 pub use suppress::{Suppressions, SyntaxError};

@@ -141,8 +141,12 @@ fn is_scaffold(frame: &deadheat_code::Frame) -> bool {
 
 /// Whether a function's source came with the compiler, or with Deadheat.
 pub fn is_foreign(frame: &deadheat_code::Frame) -> bool {
+    is_foreign_file(frame.file.as_deref().unwrap_or_default())
+}
+
+/// Whether a source file came with the compiler, or with Deadheat.
+pub fn is_foreign_file(file: &str) -> bool {
     let theirs = ["/rustc/", "/usr/include/", "/usr/lib/"];
-    let file = frame.file.as_deref().unwrap_or_default();
     let is_theirs = theirs.iter().any(|folder| file.starts_with(folder));
     is_theirs || file.starts_with(RUNTIME) || is_stand_in(file)
 }

@@ -81,6 +81,9 @@ pub fn finding(finding: &Finding) -> String {
     if let Some(replay) = &finding.replay {
         let _ = writeln!(out, "  {BOLD}replay:{BOLD:#} {}", printable(replay));
     }
+    if let Some(told) = &finding.in_run {
+        let _ = writeln!(out, "  {BOLD}in this run:{BOLD:#} {}", printable(told));
+    }
     for reason in &finding.reasons {
         let _ = writeln!(out, "  because {reason}");
     }

@@ -67,6 +67,8 @@ pub struct Local {
     pub once: *const Attempt,
     /// How many backtraces are being made; what is copied for them is not recorded.
     pub backtraces: u32,
+    /// What is left of the memory that stands in for the heap, from where to where; see `intercept::spare`.
+    pub spare: [usize; 2],
 }
 
 /// A filter without entries, for threads that have none; never written to.

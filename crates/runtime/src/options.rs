@@ -89,6 +89,8 @@ options! {
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 
+/// [`MODE`]'s number for a serial recording.
+pub const SERIAL: u64 = 1;
 /// [`MODE`]'s number for watching.
 pub const WATCH: u64 = 2;
 /// [`DETECTOR`]'s number for the simple mode.

@@ -137,14 +137,6 @@ pub fn map(bytes: usize, fd: i32, offset: usize) -> *mut u8 {
     }
 }
 
-/// Unmaps memory.
-///
-/// # Safety
-/// Nothing may use the range any more.
-pub unsafe fn unmap(address: *mut u8, bytes: usize) {
-    call3(libc::SYS_munmap, address as usize, bytes, 0);
-}
-
 /// The process.
 pub fn getpid() -> u32 {
     call3(libc::SYS_getpid, 0, 0, 0) as u32

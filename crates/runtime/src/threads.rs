@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use deadheat_wire::{Op, meta};
 
 use crate::inputs::Inputs;
+use crate::intercept::thread::Start;
 use crate::local::{Frame, Inside, Local, NO_FILTER, local};
 use crate::record::{self, Mode, Stream, event, facts};
 use crate::serial::{self, Task};
@@ -36,6 +37,8 @@ pub struct Thread {
     flushing: Spin,
     /// Who still needs the record: its creator, the thread itself, whoever may join it.
     claims: AtomicU32,
+    /// What it begins with.
+    pub start: Option<Start>,
     /// Its place in the scheduler (serial recording).
     pub task: Task,
     /// How far it is with what it gets from the system.
@@ -47,6 +50,7 @@ pub struct Thread {
     /// Who created it, plus one, and the context in which.
     parent: u32,
     created: u32,
+    /// Null in a serial recording.
     filter: *mut u64,
     /// The last segment of the record's former life: the filter's entries are not younger.
     segment: u64,
@@ -94,8 +98,13 @@ pub fn register_as(planned: Option<u32>) -> *mut Thread {
             if thread.is_null() {
                 return thread;
             }
-            (*thread).filter = memory::pages(FILTER_ENTRIES);
             (*thread).frames = memory::pages(FRAMES);
+            if options::MODE.get() != options::SERIAL {
+                (*thread).filter = memory::pages(FILTER_ENTRIES);
+                if (*thread).filter.is_null() {
+                    return core::ptr::null_mut();
+                }
+            }
             (*thread).stream = Stream::none();
             if options::MODE.get() == options::WATCH {
                 (*thread).watcher = memory::pages(1);
@@ -103,7 +112,7 @@ pub fn register_as(planned: Option<u32>) -> *mut Thread {
                     return core::ptr::null_mut();
                 }
             }
-            if (*thread).filter.is_null() || (*thread).frames.is_null() {
+            if (*thread).frames.is_null() {
                 return core::ptr::null_mut();
             }
         }
@@ -180,8 +189,9 @@ pub fn sum(figure: impl Fn(*mut Thread) -> u64) -> u64 {
 
 /// Where the running thread's stack, with its thread-local storage, begins and ends.
 pub fn own_stack() -> [usize; 2] {
+    // The C library takes memory for the processors that the thread may use.
     // SAFETY: the C library fills the attributes in; they are destroyed after use.
-    unsafe {
+    intercept::spare::lent(|| unsafe {
         let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
         if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
             return [0; 2];
@@ -190,7 +200,7 @@ pub fn own_stack() -> [usize; 2] {
         libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes);
         libc::pthread_attr_destroy(&mut attributes);
         [low as usize, low as usize + bytes]
-    }
+    })
 }
 
 /// The thread whose stack an address is on, and that stack.

@@ -119,4 +119,35 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// A file with settings that cannot be read.
+    #[error("{}: {message}", path.display())]
+    BadSetting {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A warning that there is none of.
+    #[error(
+        "there is no warning {id}; \
+         names of warnings are made of their places, and change when lines move"
+    )]
+    NoSuchWarning {
+        /// Its name.
+        id: String,
+    },
+}
+
+impl Error {
+    /// The exit code: 2 for wrong usage, 3 for a program that could not be compiled or read.
+    pub fn exit(&self) -> u8 {
+        match self {
+            Error::Model(_)
+            | Error::NoInput
+            | Error::UnknownKind { .. }
+            | Error::BadSetting { .. }
+            | Error::NoSuchWarning { .. } => 2,
+            _ => 3,
+        }
+    }
 }

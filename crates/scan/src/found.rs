@@ -1,19 +1,18 @@
-//! Warnings as people see them.
+//! All that a scan does, from a program to its warnings.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use deadheat_report::{Access, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread};
+use deadheat_report::{Finding, Kind};
 use serde::Serialize;
 
 use crate::analysis::Analysis;
-use crate::ir::{FunctionId, Mark, PlaceId, Program};
-use crate::model::{Mode, Model};
-use crate::pairs::{self, Pair, Root, cover, deadlocks};
-use crate::path::{Base, PathId, Site};
-use crate::rank::{self, Habits};
-use crate::state::Held;
-use crate::summary::{Deed, What};
+use crate::explain;
+use crate::ir::{FunctionId, Program};
+use crate::left_out::{self, LeftOut};
+use crate::model::Model;
+use crate::pairs::{self, Counts, Pair, Root, cover, deadlocks};
+use crate::rank::{self, Habits, Reason};
+use crate::told::Teller;
 
 /// What a scan has found.
 pub struct Scanned {
@@ -21,8 +20,8 @@ pub struct Scanned {
     pub findings: Vec<Finding>,
     /// How many were left at each stage.
     pub figures: Figures,
-    /// What was not analysed, in words.
-    pub left_out: Vec<String>,
+    /// What was not analysed.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// How many there were at each stage, as in the paper's table.
@@ -46,274 +45,117 @@ pub struct Figures {
     pub seconds: f64,
 }
 
+/// A program that was scanned, with all that is known of it.
+pub struct Scan<'a> {
+    teller: Teller<'a>,
+    roots: &'a [Root],
+    pairs: Vec<Pair>,
+    cycles: Vec<deadlocks::Cycle>,
+    covered: Vec<Option<usize>>,
+    habits: Habits,
+    counts: Counts,
+    time: Duration,
+}
+
 /// Scans a program.
 pub fn scan(program: &Program, model: &Model, roots: &[Root]) -> Scanned {
-    let started = Instant::now();
-    let functions: Vec<FunctionId> = roots.iter().map(|root| root.function).collect();
-    let mut analysis = Analysis::of(program, model, &functions);
-    let (pairs, counts) = pairs::find(&mut analysis, roots);
-    let covered = cover::covers(&analysis, &pairs);
-    let cycles = deadlocks::find(&mut analysis, roots);
-    let habits = Habits::of(&mut analysis, roots);
-    let mut teller = Teller {
-        analysis,
-        threads: BTreeMap::new(),
-    };
-    let mut ranked: Vec<(i32, Finding)> = Vec::new();
-    for (pair, covered) in pairs.iter().zip(&covered) {
-        let reasons = rank::reasons(&mut teller.analysis, &habits, pair, covered.is_some());
-        let mut finding = teller.race(pair);
-        finding.reasons = reasons.iter().map(|reason| reason.told.clone()).collect();
-        ranked.push((rank::rank(&reasons), finding));
-    }
-    for cycle in &cycles {
-        ranked.push((2, teller.deadlock(cycle)));
-    }
-    ranked.sort_by(|(left, one), (right, other)| {
-        let places = |finding: &Finding| finding.signature.clone();
-        right
-            .cmp(left)
-            .then_with(|| places(one).cmp(&places(other)))
-    });
-    let mut findings: Vec<Finding> = Vec::new();
-    for (_, finding) in ranked {
-        match findings.iter_mut().find(|known| known.id == finding.id) {
-            Some(known) => known.count += finding.count,
-            None => findings.push(finding),
-        }
-    }
-    let figures = Figures {
-        functions: program
-            .functions
-            .iter()
-            .filter(|one| one.is_defined())
-            .count(),
-        shared_variables: teller.variables(&pairs),
-        disjoint: counts.disjoint,
-        warnings: counts.disjoint - counts.inconsistent - counts.ordered,
-        after_reduction: covered.iter().filter(|covered| covered.is_none()).count(),
-        after_contexts: findings
-            .iter()
-            .filter(|finding| finding.kind == Kind::Race)
-            .count(),
-        deadlocks: cycles.len(),
-        seconds: Duration::as_secs_f64(&started.elapsed()),
-    };
-    Scanned {
-        findings,
-        figures,
-        left_out: teller.left_out(),
-    }
+    Scan::of(program, model, roots).scanned()
 }
 
-/// Puts what was found into words.
-struct Teller<'a> {
-    analysis: Analysis<'a>,
-    /// Threads, by the creations that lead to them.
-    threads: BTreeMap<Vec<Site>, u32>,
-}
+/// What a deadlock's locks say for it.
+const OF_DEADLOCK: i32 = 2;
 
-impl Teller<'_> {
-    /// How many variables the pairs are about.
-    fn variables(&mut self, pairs: &[Pair]) -> usize {
-        let mut names: Vec<String> = pairs.iter().map(|pair| self.variable(pair)).collect();
-        names.sort();
-        names.dedup();
-        names.len()
+impl<'a> Scan<'a> {
+    /// Looks for what may go wrong.
+    pub fn of(program: &'a Program, model: &'a Model, roots: &'a [Root]) -> Self {
+        let started = Instant::now();
+        let functions: Vec<FunctionId> = roots.iter().map(|root| root.function).collect();
+        let mut analysis = Analysis::of(program, model, &functions);
+        let (pairs, counts) = pairs::find(&mut analysis, roots);
+        let covered = cover::covers(&analysis, &pairs);
+        let cycles = deadlocks::find(&mut analysis, roots);
+        let habits = Habits::of(&mut analysis, roots);
+        Scan {
+            teller: Teller::new(analysis),
+            roots,
+            pairs,
+            cycles,
+            covered,
+            habits,
+            counts,
+            time: started.elapsed(),
+        }
     }
 
-    fn variable(&mut self, pair: &Pair) -> String {
-        let known = pair.deeds.iter().filter_map(|deed| deed.path);
-        // A global's name says more than a pointer's.
-        let best = known.min_by_key(|path| {
-            let base = self.analysis.paths.origin(*path);
-            let order = match base {
-                Base::Global(_) => 0,
-                Base::Local(..) | Base::Heap(_) | Base::Given(_) => 1,
-                _ => 2,
-            };
-            (self.analysis.paths.loads(*path), order)
+    /// The warnings, one for each two places.
+    pub fn scanned(&mut self) -> Scanned {
+        let started = Instant::now();
+        let mut ranked: Vec<(i32, Finding)> = Vec::new();
+        for number in 0..self.pairs.len() {
+            let reasons = self.reasons(number);
+            let mut finding = self.teller.race(&self.pairs[number]);
+            finding.reasons = reasons.iter().map(|reason| reason.told.clone()).collect();
+            ranked.push((rank::rank(&reasons), finding));
+        }
+        for cycle in &self.cycles {
+            ranked.push((OF_DEADLOCK, self.teller.deadlock(cycle)));
+        }
+        ranked.sort_by(|(left, one), (right, other)| {
+            right
+                .cmp(left)
+                .then_with(|| one.signature.cmp(&other.signature))
         });
-        best.map_or_else(|| "memory".to_owned(), |path| self.analysis.name(path))
-    }
-
-    fn race(&mut self, pair: &Pair) -> Finding {
-        let name = self.variable(pair);
-        let accesses = pair.deeds.iter().map(|deed| self.access(deed)).collect();
-        let mut finding = Finding::new(Kind::Race, Rung::Warning, "scan", accesses);
-        let size = pair.deeds.iter().map(|deed| match deed.what {
-            What::Access { size, .. } => size,
-            _ => 0,
-        });
-        let known = pair.deeds.iter().find_map(|deed| deed.path);
-        finding.count = pair.contexts as u64;
-        finding.object = Some(Object {
-            name,
-            address: 0,
-            size: size.min().unwrap_or(0),
-            memory: known.map_or(Memory::Unknown, |path| self.memory(path)),
-        });
-        finding
-    }
-
-    fn memory(&self, path: PathId) -> Memory {
-        match self.analysis.paths.origin(path) {
-            Base::Global(global) if !self.analysis.paths.loads(path) => {
-                let global = self.analysis.program.global(global);
-                Memory::Global {
-                    variable: global.shown.clone(),
-                    offset: 0,
-                    declared: global.place.map(|place| self.analysis.told(place)),
-                }
+        let mut findings: Vec<Finding> = Vec::new();
+        for (_, finding) in ranked {
+            match findings.iter_mut().find(|known| known.id == finding.id) {
+                Some(known) => known.count += finding.count,
+                None => findings.push(finding),
             }
-            _ => Memory::Unknown,
+        }
+        let functions = &self.teller.analysis.program.functions;
+        let figures = Figures {
+            functions: functions.iter().filter(|one| one.is_defined()).count(),
+            shared_variables: self.teller.variables(&self.pairs),
+            disjoint: self.counts.disjoint,
+            warnings: self.counts.disjoint - self.counts.inconsistent - self.counts.ordered,
+            after_reduction: self.covered.iter().filter(|one| one.is_none()).count(),
+            after_contexts: findings
+                .iter()
+                .filter(|finding| finding.kind == Kind::Race)
+                .count(),
+            deadlocks: self.cycles.len(),
+            seconds: (self.time + started.elapsed()).as_secs_f64(),
+        };
+        Scanned {
+            findings,
+            figures,
+            left_out: left_out::of(&self.teller.analysis),
         }
     }
 
-    fn deadlock(&mut self, cycle: &deadlocks::Cycle) -> Finding {
-        let accesses = cycle.deeds.iter().map(|deed| self.access(deed)).collect();
-        Finding::new(Kind::Deadlock, Rung::Warning, "scan", accesses)
+    fn reasons(&mut self, pair: usize) -> Vec<Reason> {
+        let covered = self.covered[pair].is_some();
+        let pair = &self.pairs[pair];
+        rank::reasons(&mut self.teller.analysis, &self.habits, pair, covered)
     }
 
-    fn access(&mut self, deed: &Deed) -> Access {
-        let stack = self.stack(deed);
-        let (op, size) = match deed.what {
-            What::Access { writes, size, mark } => {
-                let kind = match writes {
-                    true => "write",
-                    false => "read",
-                };
-                let op = match mark {
-                    Mark::Plain => kind.to_owned(),
-                    Mark::Volatile => format!("volatile {kind}"),
-                    Mark::Atomic => format!("atomic {kind}"),
-                };
-                (op, size)
+    /// Everything about one warning; `None` if no warning has that name.
+    pub fn explain(&mut self, id: &str) -> Option<String> {
+        for number in 0..self.pairs.len() {
+            let finding = self.teller.race(&self.pairs[number]);
+            if finding.id == id {
+                let reasons = self.reasons(number);
+                let pair = self.pairs[number].clone();
+                let told = explain::race(&mut self.teller, self.roots, &pair, &finding, &reasons);
+                return Some(told);
             }
-            _ => ("lock".to_owned(), 0),
-        };
-        let waits_for = match deed.what {
-            What::Lock(mode) => deed.path.map(|path| Lock {
-                name: self.analysis.name(path),
-                address: 0,
-                read: mode == Mode::Read,
-                acquired_at: Vec::new(),
-            }),
-            _ => None,
-        };
-        Access {
-            thread: self.thread(&deed.chain),
-            op,
-            size,
-            address: 0,
-            place: deadheat_report::own_place(&stack),
-            stack,
-            folded: false,
-            locks: deed.held.iter().map(|held| self.lock(held)).collect(),
-            waits_for,
-            index: None,
         }
-    }
-
-    fn lock(&self, held: &Held) -> Lock {
-        Lock {
-            name: self.analysis.name(held.lock),
-            address: 0,
-            read: held.mode == Mode::Read,
-            acquired_at: self.frames(held.at),
-        }
-    }
-
-    fn thread(&mut self, chain: &[Site]) -> Thread {
-        let next = self.threads.len() as u32;
-        let number = match chain {
-            [] => 0,
-            _ => *self.threads.entry(chain.to_vec()).or_insert(next + 1),
-        };
-        let parent = match chain {
-            [] => None,
-            [.., _] => {
-                let before = &chain[..chain.len() - 1];
-                Some(self.threads.get(before).copied().unwrap_or(0))
+        for cycle in &self.cycles {
+            let finding = self.teller.deadlock(cycle);
+            if finding.id == id {
+                return Some(explain::deadlock(&mut self.teller, cycle, &finding));
             }
-        };
-        Thread {
-            number,
-            name: format!("T{number}"),
-            parent,
-            created_at: chain
-                .last()
-                .map_or_else(Vec::new, |site| self.frames(*site)),
         }
-    }
-
-    /// The functions of the deed's thread, innermost first.
-    fn stack(&self, deed: &Deed) -> Vec<Frame> {
-        let mut frames = self.frames(deed.site);
-        let created = deed.chain.last();
-        for site in deed.calls.iter().rev() {
-            if Some(site) == created {
-                break;
-            }
-            frames.extend(self.frames(*site));
-        }
-        frames
-    }
-
-    /// A statement, with what was inlined there.
-    fn frames(&self, site: Site) -> Vec<Frame> {
-        let mut frames = Vec::new();
-        let mut at: Option<PlaceId> = self.analysis.place(site);
-        let program = self.analysis.program;
-        while let Some(place) = at {
-            let place = &program.places[place.index()];
-            at = place.inlined_at;
-            let own = Some(program.function(site.function).shown.clone());
-            frames.push(Frame {
-                function: place.function.clone().or(own),
-                file: Some(program.files[place.file.index()].clone()),
-                line: (place.line > 0).then_some(place.line),
-                column: (place.column > 0).then_some(place.column),
-                inlined: at.is_some(),
-                ..Frame::default()
-            });
-        }
-        if frames.is_empty() {
-            frames.push(Frame {
-                function: Some(program.function(site.function).shown.clone()),
-                ..Frame::default()
-            });
-        }
-        frames
-    }
-
-    /// What was not analysed.
-    fn left_out(&self) -> Vec<String> {
-        let program = self.analysis.program;
-        let mut all: Vec<String> = program.unread.clone();
-        let name = |id: &FunctionId| program.function(*id).shown.clone();
-        let mut unknown: Vec<String> = self.analysis.unknown.keys().map(name).collect();
-        unknown.sort();
-        if !unknown.is_empty() {
-            let listed = unknown.join(", ");
-            all.push(format!(
-                "functions without a body, and not in any model: {listed}"
-            ));
-        }
-        let calls = self.analysis.unresolved.len();
-        if calls > 0 {
-            all.push(format!(
-                "{calls} calls through pointers, or assembly, of which nobody knows what they do"
-            ));
-        }
-        let mut cut: Vec<String> = self.analysis.cut.iter().map(name).collect();
-        cut.sort();
-        if !cut.is_empty() {
-            all.push(format!(
-                "too much is done in: {}; what is known of its contexts was put together",
-                cut.join(", ")
-            ));
-        }
-        all
+        None
     }
 }

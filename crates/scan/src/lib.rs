@@ -5,9 +5,12 @@
 pub mod analysis;
 pub mod calls;
 mod error;
+mod explain;
+pub mod filter;
 mod flow;
 pub mod found;
 pub mod ir;
+pub mod left_out;
 pub mod llvm;
 pub mod model;
 mod names;
@@ -17,10 +20,15 @@ pub mod points;
 pub mod rank;
 pub mod roots;
 pub mod shape;
+mod sharing;
+pub mod show;
 pub mod source;
 pub mod state;
 pub mod stores;
 pub mod summary;
+mod told;
+pub mod unwanted;
 mod values;
+pub mod wait;
 
 pub use error::Error;

@@ -1,28 +1,50 @@
 //! `deadheat-scan`: the static analyser as a program of its own, so that everything else works without LLVM.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anstyle::{AnsiColor, Style};
 use clap::{Parser, ValueEnum};
-use deadheat_report::{json, text};
-use deadheat_scan::found::{self, Scanned};
+use deadheat_report::{Finding, json, sarif, seen_from};
+use deadheat_scan::filter::{Filter, Glob};
+use deadheat_scan::found::{Figures, Scan, Scanned};
+use deadheat_scan::left_out::LeftOut;
 use deadheat_scan::model::Model;
-use deadheat_scan::{Error, ir, llvm, roots, source};
+use deadheat_scan::show::{self, Shown};
+use deadheat_scan::wait::Wait;
+use deadheat_scan::{Error, ir, llvm, roots, source, unwanted};
+use serde::Serialize;
 
 const EXAMPLES: &str = "\
 Examples:
   deadheat scan src/*.c -- -Iinclude -DX    sources, with flags for the compiler
   deadheat scan --compile-commands build/compile_commands.json
   deadheat scan module.bc                   bitcode
+  deadheat scan --explain 3fa1b2c4 prog.c   everything about one warning
+  deadheat scan --only src --except 'src/test*' src/*.c
+  deadheat scan --format sarif -o races.sarif prog.c
 
-The exit code is 66 when there are warnings, 0 when there are none.";
+Warnings are ranked, the most urgent first, each with the reasons for its place. They are not
+proven: `deadheat check --scan` runs the program and says which of them it could prove.
+A pattern of --only and --except is that of a file as it is shown: * stands for anything, also for
+several folders, and a folder's name for all in it.
 
-/// Finds possible data races and deadlocks in C and C++ programs without running them.
+Exit codes:
+    0  no warnings, or one was explained
+    2  wrong usage, or a file with settings that cannot be read
+    3  the program could not be compiled or read
+   66  warnings";
+
+/// Finds possible data races and deadlocks in C, C++ and Rust programs without running them.
 #[derive(Parser)]
-#[command(name = "deadheat scan", version, after_help = EXAMPLES)]
+#[command(
+    name = "deadheat scan",
+    bin_name = "deadheat scan",
+    version,
+    after_help = EXAMPLES
+)]
 struct Arguments {
-    /// Sources (.c, .cc, .cpp, .cxx) and bitcode (.bc, .ll).
+    /// Sources (.c, .cc, .cpp, .cxx, .rs) and bitcode (.bc, .ll).
     files: Vec<PathBuf>,
 
     /// Analyse what this compile_commands.json lists.
@@ -33,9 +55,37 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
 
+    /// Tell everything about the warning with this name.
+    #[arg(long, value_name = "ID", conflicts_with = "format")]
+    explain: Option<String>,
+
+    /// Show only warnings with a place in such a file; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    only: Vec<String>,
+
+    /// Show no warnings with a place in such a file; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    except: Vec<String>,
+
+    /// Warnings not to show, in ThreadSanitizer's syntax; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    suppressions: Vec<PathBuf>,
+
+    /// The configuration, instead of the nearest deadheat.toml.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
     /// How to report what was found.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+
+    /// How many warnings are shown in text; 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 25)]
+    limit: usize,
+
+    /// Write the report to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     /// Show the program as the analyses see it.
     #[arg(long, hide = true)]
@@ -46,94 +96,148 @@ struct Arguments {
     flags: Vec<String>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people.
     Text,
     /// For programs.
     Json,
+    /// For code hosts and editors: SARIF 2.1.0.
+    Sarif,
 }
 
 /// There are warnings.
 const FINDINGS: u8 = 66;
-/// The program could not be built or read.
-const UNREADABLE: u8 = 3;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("deadheat: error: {error}");
-            ExitCode::from(UNREADABLE)
+            let red = Style::new()
+                .bold()
+                .fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
+            anstream::eprintln!("deadheat: {red}error{red:#}: {error}");
+            ExitCode::from(error.exit())
         }
     }
 }
 
 fn run(arguments: &Arguments) -> Result<u8, Error> {
+    let suppressions =
+        unwanted::suppressions(arguments.config.as_deref(), &arguments.suppressions)?;
+    let wait = Wait::new("compiling");
     let made = source::bitcode(
         &arguments.files,
         arguments.compile_commands.as_deref(),
         &arguments.flags,
     )?;
-    let program = llvm::read(made.paths())?;
-    let mut out = std::io::stdout().lock();
+    wait.next("reading bitcode");
+    let mut program = llvm::read(made.paths())?;
+    let here = std::env::current_dir().ok();
+    for file in &mut program.files {
+        *file = seen_from(here.as_deref(), file);
+    }
     if arguments.dump {
-        // A reader that has seen enough is no error.
-        let _ = write!(out, "{}", ir::Text(&program));
+        arguments.write(&ir::Text(&program).to_string())?;
         return Ok(0);
     }
-    let mut model = Model::user()?;
-    for path in &arguments.model {
+    let is_linux = arguments
+        .model
+        .iter()
+        .any(|name| name.as_os_str() == "linux");
+    let mut model = match is_linux {
+        true => Model::linux()?,
+        false => Model::user()?,
+    };
+    for path in arguments
+        .model
+        .iter()
+        .filter(|name| name.as_os_str() != "linux")
+    {
         model.read_file(path)?;
     }
-    let scanned = found::scan(&program, &model, &roots::of(&program, &model));
-    // As above.
-    let _ = match arguments.format {
-        Format::Text => tell(&mut out, &scanned),
-        Format::Json => {
-            let report = json::report(&scanned.findings, &scanned.figures);
-            writeln!(out, "{report}")
-        }
-    };
-    for what in &scanned.left_out {
-        eprintln!("deadheat: not analysed: {what}");
+    wait.next("looking for possible races and deadlocks");
+    let roots = roots::of(&program, &model);
+    let mut scan = Scan::of(&program, &model, &roots);
+    if let Some(id) = &arguments.explain {
+        let told = scan.explain(id);
+        drop(wait);
+        arguments.write(&told.ok_or_else(|| Error::NoSuchWarning { id: id.clone() })?)?;
+        return Ok(0);
     }
-    Ok(match scanned.findings.is_empty() {
+    let mut scanned = scan.scanned();
+    drop(wait);
+    let globs = |all: &[String]| all.iter().map(|text| Glob::new(text)).collect();
+    let filter = Filter {
+        only: globs(&arguments.only),
+        except: globs(&arguments.except),
+    };
+    let mut findings = std::mem::take(&mut scanned.findings);
+    let all = findings.len();
+    findings.retain(|finding| filter.shows(finding));
+    let filtered = findings.len();
+    findings.retain(|finding| !suppressions.match_finding(finding));
+    let hidden = [all - filtered, filtered - findings.len()];
+    arguments.write(&arguments.report(&scanned, &findings, hidden))?;
+    for what in &scanned.left_out {
+        anstream::eprintln!("deadheat: not analysed: {}", what.told());
+    }
+    Ok(match findings.is_empty() {
         true => 0,
         false => FINDINGS,
     })
 }
 
-fn tell(out: &mut impl Write, scanned: &Scanned) -> std::io::Result<()> {
-    let figures = &scanned.figures;
-    let rows = [
-        ("functions", figures.functions.to_string()),
-        (
-            "shared",
-            format!("{} variables in warnings", figures.shared_variables),
-        ),
-        (
-            "pairs",
-            format!(
-                "{} with disjoint locksets, {} after histories and order",
-                figures.disjoint, figures.warnings
-            ),
-        ),
-        (
-            "warnings",
-            format!(
-                "{} places, {} without those that others cover",
-                figures.after_contexts, figures.after_reduction
-            ),
-        ),
-        ("deadlocks", figures.deadlocks.to_string()),
-        ("time", format!("{:.3} s", figures.seconds)),
-    ];
-    for (name, value) in rows {
-        writeln!(out, "{name:<16}{value}")?;
+/// Figures for programs.
+#[derive(Serialize)]
+struct Stats<'a> {
+    #[serde(flatten)]
+    figures: &'a Figures,
+    not_analysed: &'a [LeftOut],
+}
+
+impl Arguments {
+    fn report(&self, scanned: &Scanned, findings: &[Finding], hidden: [usize; 2]) -> String {
+        match self.format {
+            Format::Text => {
+                let limit = match self.limit {
+                    0 => usize::MAX,
+                    limit => limit,
+                };
+                let shown = Shown {
+                    findings,
+                    limit,
+                    hidden,
+                };
+                show::text(scanned, &shown)
+            }
+            Format::Json => {
+                let stats = Stats {
+                    figures: &scanned.figures,
+                    not_analysed: &scanned.left_out,
+                };
+                json::report(findings, &stats) + "\n"
+            }
+            Format::Sarif => sarif::report(findings, env!("CARGO_PKG_VERSION")) + "\n",
+        }
     }
-    for finding in &scanned.findings {
-        write!(out, "\n{}", text::finding(finding))?;
+
+    /// Writes a report: coloured only where a person looks at it.
+    fn write(&self, text: &str) -> Result<(), Error> {
+        use std::io::Write;
+        match &self.output {
+            Some(path) => {
+                let plain = anstream::adapter::strip_str(text).to_string();
+                std::fs::write(path, plain).map_err(|source| Error::Unwritable {
+                    path: path.clone(),
+                    source,
+                })
+            }
+            None => {
+                // A reader that has seen enough is no error.
+                let _ = anstream::stdout().lock().write_all(text.as_bytes());
+                Ok(())
+            }
+        }
     }
-    Ok(())
 }

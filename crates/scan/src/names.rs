@@ -7,6 +7,27 @@ use crate::path::{Base, PathId, Site, Step};
 impl Analysis<'_> {
     /// The name of a path: `accounts[].balance`, `list->lock`.
     pub fn name(&self, path: PathId) -> String {
+        self.name_and_layout(path).0
+    }
+
+    /// The name of a lock. One that is the first field of a structure has the structure's own path.
+    pub fn lock_name(&self, path: PathId) -> String {
+        let (name, layout) = self.name_and_layout(path);
+        let layout = layout.and_then(|id| self.program.layouts.get(id.index()));
+        let Some(layout) = layout.filter(|layout| !is_lock(&layout.name)) else {
+            return name;
+        };
+        let first = layout.fields.iter().find(|field| field.offset == 0);
+        match first {
+            Some(field) if field.size < layout.size && field.layout.is_some() => {
+                format!("{name}.{}", field.name)
+            }
+            _ => name,
+        }
+    }
+
+    /// The name of a path, and what lies there if that is known.
+    fn name_and_layout(&self, path: PathId) -> (String, Option<LayoutId>) {
         let (mut name, mut layout) = self.base_name(self.paths.origin(path));
         // Whether the name so far is that of an address.
         let mut is_address = matches!(
@@ -40,8 +61,8 @@ impl Analysis<'_> {
             }
         }
         match is_address {
-            true => format!("*{name}"),
-            false => name,
+            true => (format!("*{name}"), None),
+            false => (name, layout),
         }
     }
 
@@ -134,4 +155,12 @@ impl Analysis<'_> {
         let place = &self.program.places[place.index()];
         format!("{}:{}", self.program.files[place.file.index()], place.line)
     }
+}
+
+/// Whether a type is a lock, by its name: then its fields are nobody's concern.
+fn is_lock(layout: &str) -> bool {
+    let name = layout.to_lowercase();
+    ["lock", "mutex", "sem"]
+        .iter()
+        .any(|word| name.contains(word))
 }

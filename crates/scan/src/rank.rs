@@ -28,11 +28,9 @@ impl Habits {
     pub fn of(analysis: &mut Analysis, roots: &[crate::pairs::Root]) -> Self {
         let mut habits = Habits::default();
         for root in roots {
-            let Some(summary) = analysis.summaries[root.function.index()].clone() else {
-                continue;
-            };
+            let deeds = root.deeds(analysis);
             let mut seen = std::collections::BTreeSet::new();
-            for deed in &summary.deeds {
+            for deed in &deeds {
                 let (What::Access { .. }, Some(path)) = (deed.what, deed.path) else {
                     continue;
                 };
@@ -88,7 +86,7 @@ pub fn reasons(
     if let Some((lock, times, count)) = variable.and_then(|variable| habits.usual(variable))
         && times * 2 > count
     {
-        let name = analysis.name(lock);
+        let name = analysis.lock_name(lock);
         add(2, format!("{times} of {count} accesses hold {name}"));
     }
     if one.held.is_empty() && other.held.is_empty() {

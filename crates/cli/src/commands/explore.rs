@@ -333,6 +333,9 @@ fn show_whole(explored: &Explored) {
             format!("{} of them", counted(progress.redundant, "execution")),
         );
     }
+    if let Some(told) = told::revisits(progress) {
+        row("cut off", told);
+    }
     row("orders", told::extent(&explored.outcome));
     row("outcomes", count(explored.outcome.outcomes.len() as u64));
     for effect in told::effects(explored.effects) {
@@ -371,6 +374,7 @@ fn show_settled(analysis: &Analysis, settled: &[Settled]) {
 struct WholeFigures {
     executions: u64,
     redundant: u64,
+    cut: u64,
     transitions: u64,
     states: u64,
     outcomes: usize,
@@ -388,6 +392,7 @@ impl WholeFigures {
         WholeFigures {
             executions: progress.executions,
             redundant: progress.redundant,
+            cut: progress.cut,
             transitions: progress.transitions,
             states: progress.states,
             outcomes: explored.outcome.outcomes.len(),

@@ -10,6 +10,7 @@ mod predict;
 mod record;
 mod replay;
 mod rm;
+mod scan;
 mod schedule;
 mod search;
 mod shell;
@@ -50,6 +51,7 @@ Examples:
   deadheat record -- ./prog args            record a run
   deadheat predict                          look for races in the latest recording
   deadheat replay 3fa1b2c4                  run the program into a finding
+  deadheat scan src/*.c                     look for races without running the program
   deadheat trace stats                      what the latest recording holds
   deadheat COMMAND --help                   more about a command";
 
@@ -66,6 +68,7 @@ enum Command {
     Watch(watch::Args),
     Predict(predict::Args),
     Explore(explore::Args),
+    Scan(scan::Args),
     Replay(replay::Args),
     Ls(ls::Args),
     Rm(rm::Args),
@@ -87,6 +90,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Watch(args) => args.run(),
         Command::Predict(args) => args.run().map(ExitCode::from),
         Command::Explore(args) => args.run().map(ExitCode::from),
+        Command::Scan(args) => args.run(),
         Command::Replay(args) => args.run().map(ExitCode::from),
         Command::Ls(args) => args.run().map(ExitCode::from),
         Command::Rm(args) => args.run().map(ExitCode::from),

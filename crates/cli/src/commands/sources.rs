@@ -40,6 +40,17 @@ impl Building {
         Ok((Program::find(&path)?, command))
     }
 
+    /// The sources among what was given, and the options that the compiler gets for them.
+    pub fn sources(&self, given: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
+        let sources: Vec<OsString> = given
+            .iter()
+            .take_while(|arg| is_source(arg))
+            .cloned()
+            .collect();
+        let flags = compiler::words(self.cflags.as_deref().unwrap_or_default());
+        (sources, flags)
+    }
+
     /// Compiles the sources into the recording's folder, where the program stays with its trace.
     fn build(&self, sources: &[OsString], folder: &Path) -> Result<OsString> {
         for source in sources {

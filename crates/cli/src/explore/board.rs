@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -16,6 +17,8 @@ use memmap2::{MmapOptions, MmapRaw};
 /// A board.
 pub struct Shared {
     map: MmapRaw,
+    /// What runs print into.
+    outputs: [File; 2],
     /// The file.
     pub path: PathBuf,
 }
@@ -27,9 +30,16 @@ impl Shared {
         options.read(true).write(true).create(true).truncate(true);
         let file = options.open(path)?;
         reserve(&file)?;
+        let outputs = [0, 1].map(|which| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(OUTPUT[which]);
+            options.open(name)
+        });
+        let [output, errors] = outputs;
         let map = MmapOptions::new().map_raw(&file)?;
         let shared = Shared {
             map,
+            outputs: [output?, errors?],
             path: path.to_path_buf(),
         };
         shared.set(Board {
@@ -116,13 +126,11 @@ impl Shared {
     }
 
     /// What was noted.
-    pub fn noted(&self) -> Vec<Noted> {
+    pub fn noted(&self) -> impl Iterator<Item = Noted> {
         let count = (self.board().noted as usize).min(MOST_NOTED);
         let first = self.part::<Noted>(NOTED_AT);
         // SAFETY: within the mapping; any bytes are a valid value.
-        (0..count)
-            .map(|index| unsafe { first.add(index).read() })
-            .collect()
+        (0..count).map(move |index| unsafe { first.add(index).read() })
     }
 
     /// Where the threads are.
@@ -144,14 +152,20 @@ impl Shared {
         }
     }
 
-    /// What the last run printed: its output and its errors.
-    pub fn printed(&self) -> [Vec<u8>; 2] {
-        OUTPUT.map(|suffix| {
-            let mut name = self.path.clone().into_os_string();
-            name.push(suffix);
-            std::fs::read(name).unwrap_or_default()
-        })
+    /// What was printed since the last time: output and errors.
+    pub fn take_printed(&self) -> [Vec<u8>; 2] {
+        [0, 1].map(|which| take(&self.outputs[which]).unwrap_or_default())
     }
+}
+
+/// Takes everything out of a file.
+fn take(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; file.metadata()?.len() as usize];
+    if !bytes.is_empty() {
+        file.read_exact_at(&mut bytes, 0)?;
+        file.set_len(0)?;
+    }
+    Ok(bytes)
 }
 
 /// Makes the file as long as it has to be, and makes sure that there is room for all of it: writing to memory cannot fail in a way that can be

@@ -178,6 +178,8 @@ impl<'a> Copies<'a> {
         self.is_copied = self.board.board().snapshots == 2;
         if self.is_copied {
             self.places = self.board.places();
+            // That was before the search.
+            self.board.take_printed();
             self.server = Some(server);
         } else {
             server.kill();
@@ -328,8 +330,8 @@ impl<'a> Copies<'a> {
     fn read(&mut self, hung: bool) -> Execution {
         let board = self.board.board();
         self.effects |= board.effects;
-        self.printed = self.board.printed();
-        let mut transitions: Vec<Transition> = Vec::new();
+        self.printed = self.board.take_printed();
+        let mut transitions: Vec<Transition> = Vec::with_capacity(board.transitions as usize);
         for note in self.board.noted() {
             let Some(mut deed) = deed(&note) else {
                 continue;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_explore::search::{Bound, Budget, Choice, Goal, Manner, Search};
+use deadheat_explore::search::{Bound, Budget, Choice, Goal, Manner, Revisits, Search};
 
 /// How far a search goes.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,6 +38,12 @@ pub struct Limits {
     #[arg(long)]
     every_order: bool,
 
+    /// Go no further where an execution comes to a state that is known: where threads have done and read the same, and memory holds the
+    /// same. Saves executions where many orders of locks come to the same. What threads tell each other through code without
+    /// instrumentation is not part of a state.
+    #[arg(long)]
+    cut_revisits: bool,
+
     /// Let the thread of a warning's first access take part from the beginning.
     #[arg(long)]
     with_first: bool,
@@ -45,6 +51,9 @@ pub struct Limits {
 
 /// How much memory a search may take.
 const MEMORY: usize = 768 << 20;
+
+/// How long a short look takes, at most.
+const GLANCE: Duration = Duration::from_secs(3);
 
 impl Limits {
     /// Whether copies are wanted.
@@ -72,6 +81,14 @@ impl Limits {
         self.search_time
     }
 
+    /// A short search for anything: so many executions, at most.
+    pub fn glance(&self, executions: u64) -> Search {
+        let time = self.search_time.min(GLANCE);
+        let mut search = self.search(Goal::Everything, Manner::default(), time);
+        search.budget.executions = Some(executions);
+        search
+    }
+
     /// A search within these limits, which may take so long.
     pub fn search(&self, goal: Goal, manner: Manner, time: Duration) -> Search {
         Search {
@@ -79,6 +96,10 @@ impl Limits {
             choice: match self.every_order {
                 true => Choice::Brute,
                 false => Choice::Dpor,
+            },
+            revisits: match self.cut_revisits {
+                true => Revisits::Cut,
+                false => Revisits::Explore,
             },
             bound: Bound::Rising(self.preemptions),
             manner: Manner {

@@ -80,6 +80,18 @@ pub fn amount(progress: &Progress, took: Duration) -> String {
     )
 }
 
+/// How many executions were cut off at states that are known, if any were.
+pub fn revisits(progress: &Progress) -> Option<String> {
+    let cut = counted(progress.cut, "execution");
+    match (progress.hidden, progress.cut) {
+        (true, _) => Some(format!(
+            "{cut}, and none any more: there is more to the program's states than its threads show"
+        )),
+        (false, 0) => None,
+        (false, _) => Some(format!("{cut} at states that were known")),
+    }
+}
+
 /// How much of what there is: everything, or what was left out.
 pub fn extent(outcome: &Outcome) -> String {
     match outcome.cuts.is_empty() {

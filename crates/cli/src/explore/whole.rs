@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use deadheat_explore::search::{Ending, Goal, Manner, Outcome};
+use deadheat_explore::search::{Ending, Goal, Manner, Outcome, Search};
 use deadheat_report::{Finding, Names, own_place};
 use deadheat_trace::Tables;
 
@@ -40,9 +40,20 @@ pub fn explore(
     archive: &Archive,
     limits: &Limits,
 ) -> Result<Explored> {
-    let names = &Names::of(tables);
-    let mut copies = Copies::new(again, tables, None, limits.snapshots())?;
+    let copies = Copies::new(again, tables, None, limits.snapshots())?;
     let search = limits.search(Goal::Everything, Manner::default(), limits.time());
+    self::search(copies, tables, usual, archive, &search)
+}
+
+/// Searches among copies of the program that stand at its beginning.
+pub fn search(
+    mut copies: Copies,
+    tables: &Tables,
+    usual: Option<Ended>,
+    archive: &Archive,
+    search: &Search,
+) -> Result<Explored> {
+    let names = &Names::of(tables);
     let mut shown = Shown::new();
     let started = std::time::Instant::now();
     let outcome = search.run(

@@ -4,6 +4,7 @@
 
 pub mod findings;
 pub mod program;
+pub mod scanner;
 pub mod verdict;
 
 use std::ffi::OsStr;

@@ -4,9 +4,11 @@ use super::{
     bounds::interrupts,
     execution::{Ending, Execution, Turn},
     findings::Findings,
-    journal::{Beginning, Journal, left_behind},
+    journal::{Beginning, Journal, is_own, left_behind},
     path,
     policy::{Learned, Policy, Trial},
+    states::Key,
+    visited::{Revisit, Visit},
 };
 
 /// A place of the run as it stands.
@@ -16,6 +18,10 @@ struct Node {
     variants: u32,
     todo: Vec<u32>,
     preemptions: u32,
+    /// The state, if all that follows from it will have been seen.
+    key: Option<Key>,
+    /// Turns were put off, here or in what follows.
+    put_off: bool,
 }
 
 /// The search.
@@ -62,6 +68,7 @@ impl Brute {
                 .is_some_and(|bound| node.preemptions + cost > bound)
             {
                 self.put_off += 1;
+                node.put_off = true;
                 continue;
             }
             node.current = Turn { thread, variant: 0 };
@@ -69,6 +76,62 @@ impl Brute {
             return Some(node.current);
         }
         None
+    }
+
+    /// How the state of the run as it stands is come to.
+    fn visit(&self, place: usize) -> Visit {
+        let before = place.checked_sub(1).map(|place| &self.nodes[place]);
+        let preemptions = self.preemptions(place);
+        Visit {
+            sleep: Vec::new(),
+            spare: self.bound.map(|bound| bound.saturating_sub(preemptions)),
+            before: before.map(|before| before.current.thread),
+        }
+    }
+
+    /// How many preemptions there are before a place.
+    fn preemptions(&self, place: usize) -> u32 {
+        place.checked_sub(1).map_or(0, |place| {
+            let before = &self.nodes[place];
+            before.preemptions + self.cost(place, before.current.thread)
+        })
+    }
+
+    /// Leaves the last node, all that follows from it was seen.
+    fn leave(&mut self) {
+        let place = self.nodes.len() - 1;
+        let visit = self.visit(place);
+        let Some(node) = self.nodes.pop() else {
+            return;
+        };
+        if let Some(parent) = self.nodes.last_mut() {
+            parent.put_off |= node.put_off;
+        }
+        if let (Some(key), Some(visited)) = (node.key, &mut self.journal.visited) {
+            visited.leave(key, visit, node.put_off, Vec::new());
+        }
+    }
+
+    /// The run has come to a state that is known.
+    fn revisit(&mut self, execution: &Execution, place: usize, revisit: &Revisit) -> Learned {
+        if revisit.put_off {
+            self.put_off += 1;
+            if let Some(node) = self.nodes.last_mut() {
+                node.put_off = true;
+            }
+        }
+        let rest = &execution.transitions[place..];
+        match self.journal.end(rest, execution, revisit.whole) {
+            true => Learned::Revisit,
+            false => Learned::Hidden,
+        }
+    }
+
+    /// Not all that follows from the present nodes can be seen.
+    fn give_up_states(&mut self) {
+        for node in &mut self.nodes {
+            node.key = None;
+        }
     }
 }
 
@@ -86,7 +149,7 @@ impl Policy for Brute {
                 turns.push(turn);
                 return Some(Trial { turns, last: 0 });
             }
-            self.nodes.pop();
+            self.leave();
         }
         None
     }
@@ -94,11 +157,11 @@ impl Policy for Brute {
     fn learn(&mut self, execution: Execution, findings: &mut Findings) -> Learned {
         let begin = self.journal.path.len();
         if let Ending::Refused(at) = execution.ending {
-            return if at == begin && !self.nodes.is_empty() {
-                Learned::Refused
-            } else {
-                Learned::Different
-            };
+            if at == begin && !self.nodes.is_empty() {
+                return Learned::Refused;
+            }
+            self.give_up_states();
+            return Learned::Different;
         }
         let strays = self.nodes.last().is_some_and(|node| {
             execution
@@ -106,12 +169,14 @@ impl Policy for Brute {
                 .get(begin)
                 .is_none_or(|came| path::turn(came) != node.current)
         });
-        if strays
-            || matches!(
-                self.journal.begin(&execution.transitions),
-                Beginning::Different
-            )
-        {
+        let beginning = match strays {
+            true => Beginning::Different,
+            false => self.journal.begin(&execution.transitions),
+        };
+        if !matches!(beginning, Beginning::Same) {
+            self.give_up_states();
+        }
+        if matches!(beginning, Beginning::Different) {
             return Learned::Different;
         }
         // Who is still there behind each place, the last place first.
@@ -126,19 +191,16 @@ impl Policy for Brute {
             }
             there.push(later.clone());
         }
-        let mut rest = execution;
-        for (place, transition) in std::mem::take(&mut rest.transitions)
-            .into_iter()
-            .enumerate()
-            .skip(begin)
-        {
+        for (place, transition) in execution.transitions.iter().enumerate().skip(begin) {
             let threads = there.pop().unwrap_or_default();
-            let turn = path::turn(&transition);
+            let turn = path::turn(transition);
             if self.nodes.len() == place {
-                let preemptions = place.checked_sub(1).map_or(0, |place| {
-                    let parent = &self.nodes[place];
-                    parent.preemptions + self.cost(place, parent.current.thread)
-                });
+                let visit = self.visit(place);
+                if let Some(revisit) = self.journal.find(&visit) {
+                    return self.revisit(&execution, place, &revisit);
+                }
+                let preemptions = self.preemptions(place);
+                let key = Some(self.journal.key());
                 self.nodes.push(Node {
                     default: turn.thread,
                     current: turn,
@@ -148,19 +210,30 @@ impl Policy for Brute {
                         .filter(|&thread| thread != turn.thread)
                         .collect(),
                     preemptions,
+                    key,
+                    put_off: false,
                 });
             } else {
                 self.nodes[place].variants = transition.variants;
             }
-            let (arrival, _) = self.journal.step(&transition, findings);
-            self.journal.enter(transition, &arrival);
+            let (arrival, _) = self.journal.step(transition, findings);
+            self.journal.enter(transition.clone(), &arrival);
         }
-        for pending in left_behind(&rest, self.nodes.last().map(|node| node.current.thread)) {
+        for pending in left_behind(
+            &execution,
+            self.nodes.last().map(|node| node.current.thread),
+        ) {
             if let Some(deed) = pending.deed {
                 self.journal.look(pending.thread, &[deed], findings);
             }
         }
-        Learned::Run
+        if !is_own(&execution.ending) {
+            self.give_up_states();
+        }
+        match self.journal.end(&[], &execution, false) {
+            true => Learned::Run,
+            false => Learned::Hidden,
+        }
     }
 
     fn put_off(&self) -> u64 {

@@ -22,6 +22,10 @@ pub struct Progress {
     pub executions: u64,
     /// How many of them turned out to be like one that was seen, only in another order.
     pub redundant: u64,
+    /// How many of them were cut off at a state that was known.
+    pub cut: u64,
+    /// Nothing is cut off any more because states have turned out not to say everything about the program.
+    pub hidden: bool,
     /// How many of them ended at once because the thread that was to go on could not.
     pub refused: u64,
     /// How many transitions, all runs together.
@@ -171,7 +175,9 @@ impl Spent {
     pub(super) fn learned(&mut self, learned: Learned, states: u64, findings: &Findings) {
         match learned {
             Learned::Run => {}
+            Learned::Hidden => self.progress.hidden = true,
             Learned::Seen => self.progress.redundant += 1,
+            Learned::Revisit => self.progress.cut += 1,
             Learned::Refused => self.progress.refused += 1,
             Learned::Different => self.different += 1,
         }

@@ -98,6 +98,16 @@ pub(super) fn is_meeting(op: Op) -> bool {
     kind(op).is_some()
 }
 
+/// Whether it is an operation of a semaphore, which nobody is told the value of.
+pub(super) fn is_counted(op: Op) -> bool {
+    kind(op) == Some(Kind::Semaphore)
+}
+
+/// Whether the order in which threads have done this to an object says more about the object than that each of them has.
+pub(super) fn keeps_order(op: Op) -> bool {
+    matches!(op, Op::BarrierEnter | Op::Send | Op::Receive)
+}
+
 /// Takes a lock, for reading or for writing.
 pub(super) fn takes_lock(op: Op) -> bool {
     matches!(op, Op::Acquire | Op::ReadAcquire)

@@ -6,40 +6,55 @@
 //! threads that sleep can only be asked to go last ([`super::Manner::last`]), and where one of them goes on though another could that does
 //! not sleep, the run is cut off there and made again; a thread that cannot go on where it should is answered with all other threads (Flanagan and Godefroid,
 //! POPL 2005); whoever was about to do something when the program ended races with its end, and not the other way
-//! round, since ending earlier shows nothing that ending later does not show.
+//! round, since ending earlier shows nothing that ending later does not show. Their paper leaves a row out if a thread that sleeps has nothing to do
+//! with it. That holds if rows come from whole runs and tell all that is needed; as soon as one does not (a run was cut off, the
+//! program died, a lock was given back between the two), only a thread that stands in the row keeps it out, as with their source
+//! sets. That costs redundant runs and loses none.
 
-use deadheat_trace::Op;
 use rustc_hash::FxHashSet;
 
 use super::{
     execution::{Deed, Ending, Execution, Transition},
     findings::Findings,
-    journal::{Beginning, Journal, could_go_on, ended_all, left_behind},
+    journal::{Beginning, Journal, could_go_on, ended_all, is_own, left_behind},
     node::{Later, Node},
     path,
     policy::{Learned, Policy, Trial},
     races::Race,
     tree::{Branch, Row, Would},
+    visited::{Revisit, Step},
 };
 
 /// The search.
 pub(super) struct Dpor {
-    journal: Journal,
-    nodes: Vec<Node>,
+    pub(super) journal: Journal,
+    pub(super) nodes: Vec<Node>,
     /// All races of the run as it stands, in its order.
     laters: Vec<Later>,
     started: bool,
-    bound: Option<u32>,
-    put_off: u64,
+    pub(super) bound: Option<u32>,
+    pub(super) put_off: u64,
     /// Who was asked to go last in this run.
-    last: u64,
+    pub(super) last: u64,
     /// Not all who sleep could be asked.
-    unasked: bool,
+    pub(super) unasked: bool,
     /// What is new in this run.
     branch: Option<Branch>,
     /// Where a thread in the middle of a row could not go on.
     stuck: Option<usize>,
+    /// There was a run of which not everything is known.
+    open: bool,
     threads: FxHashSet<u32>,
+}
+
+/// How a run comes to a place.
+enum Entered {
+    /// There is a node for it now.
+    New,
+    /// Who goes on sleeps there.
+    Asleep(Box<Node>),
+    /// The state is known.
+    Known(Revisit),
 }
 
 impl Dpor {
@@ -57,11 +72,12 @@ impl Dpor {
             unasked: false,
             branch: None,
             stuck: None,
+            open: false,
             threads: FxHashSet::default(),
         }
     }
 
-    fn thread_at(&self, place: usize) -> u32 {
+    pub(super) fn thread_at(&self, place: usize) -> u32 {
         self.journal.path.event(place).transition.thread
     }
 
@@ -89,6 +105,7 @@ impl Dpor {
         while let Some((branch, preemptions)) = node.next_branch(before) {
             if self.bound.is_some_and(|bound| preemptions > bound) {
                 self.put_off += 1;
+                node.put_off = true;
                 continue;
             }
             node.give(branch.turn);
@@ -123,21 +140,30 @@ impl Dpor {
                 &self.journal.path.event(place).transition,
             )
         });
-        Node::behind(parent, default)
+        let mut node = Node::behind(parent, default);
+        let is_whole = |(parent, _): (&Node, _)| parent.key.is_some() || node.sleep.is_empty();
+        if parent.is_none_or(is_whole) {
+            node.key = Some(self.journal.key());
+        }
+        node
     }
 
-    /// A node for the next transition, which is this thread's. In a row, it is the branch's next one. If the thread sleeps there, the node is given back.
-    fn enter(&mut self, thread: u32, branch: &mut Option<Branch>) -> Option<Node> {
+    /// A node for the next transition, which is this thread's. In a row, it is the branch's next one.
+    fn enter(&mut self, thread: u32, branch: &mut Option<Branch>) -> Entered {
         let place = self.journal.path.len();
         let mut tree = branch
             .take()
             .map_or_else(Vec::new, |branch| branch.children);
         let guided = !tree.is_empty();
         let mut node = self.node((!guided).then_some(thread));
+        let visit = self.visit(&node, place);
+        if let Some(revisit) = self.journal.find(&visit) {
+            return Entered::Known(revisit);
+        }
         if node.sleeps(thread) {
             // Who was made to go said nothing of the others.
             self.unasked |= guided;
-            return Some(node);
+            return Entered::Asleep(Box::new(node));
         }
         if guided {
             let next = tree.remove(0);
@@ -154,69 +180,10 @@ impl Dpor {
             node.tree.extend(others.map(|other| Branch::alone(*other)));
         }
         self.nodes.push(node);
-        None
+        Entered::New
     }
 
-    /// The rest of the run was seen before. Some thread that does not sleep may have had no turn because it was asked to go last.
-    fn cut(
-        &mut self,
-        execution: &Execution,
-        place: usize,
-        mut node: Node,
-        findings: &mut Findings,
-    ) {
-        let waiting = self.waiting(execution, place, findings);
-        let mut owed = Vec::new();
-        for later in &waiting {
-            let thread = later.thread;
-            let asked = thread < u64::BITS && self.last & (1 << thread) != 0;
-            // Nobody's time is up as long as somebody else can go on.
-            let timed = later
-                .deeds
-                .as_ref()
-                .is_err_and(|deeds| deeds.iter().any(|deed| deed.tried));
-            if (asked || timed || self.unasked) && !node.sleeps(thread) {
-                owed.push(thread);
-            }
-        }
-        if owed.is_empty() {
-            self.nodes.push(node);
-            self.reverse_all(&waiting);
-        } else {
-            node.owed = Some((owed, waiting));
-            self.nodes.push(node);
-        }
-    }
-
-    /// What all threads were about to do where the rest of a run was cut off. One that waits for a lock would have had its race later.
-    fn waiting(
-        &mut self,
-        execution: &Execution,
-        place: usize,
-        findings: &mut Findings,
-    ) -> Vec<Later> {
-        let mut seen = Vec::new();
-        let mut next: Vec<(u32, Vec<Deed>)> = Vec::new();
-        for transition in &execution.transitions[place..] {
-            // Who is created only behind that place is not there yet.
-            let created = transition.deeds.iter().filter(|deed| deed.op == Op::Fork);
-            seen.extend(created.filter_map(|deed| u32::try_from(deed.object).ok()));
-            if !seen.contains(&transition.thread) {
-                seen.push(transition.thread);
-                next.push((transition.thread, transition.deeds.clone()));
-            }
-        }
-        for pending in &execution.pending {
-            if !seen.contains(&pending.thread) {
-                next.push((pending.thread, pending.deed.into_iter().collect()));
-            }
-        }
-        next.into_iter()
-            .map(|(thread, deeds)| self.look(thread, deeds, findings))
-            .collect()
-    }
-
-    fn look(&mut self, thread: u32, deeds: Vec<Deed>, findings: &mut Findings) -> Later {
+    pub(super) fn look(&mut self, thread: u32, deeds: Vec<Deed>, findings: &mut Findings) -> Later {
         let (arrival, races) = self.journal.look(thread, &deeds, findings);
         Later {
             thread,
@@ -247,7 +214,7 @@ impl Dpor {
             Some((owed, waiting)) => {
                 if owed.is_empty() {
                     let waiting = std::mem::take(waiting);
-                    self.reverse_all(&waiting);
+                    self.reverse_all(&waiting, false);
                 }
             }
             None => {
@@ -262,16 +229,22 @@ impl Dpor {
         Learned::Refused
     }
 
-    /// All races are to be seen the other way round, unless they were.
-    fn reverse_all(&mut self, more: &[Later]) {
-        let path = &self.journal.path;
+    /// All races are to be seen the other way round, unless they were. As soon as there was a run behind which more would have followed (it
+    /// was cut off, or ended before all threads had), nothing can be said of threads that do not stand in a row.
+    pub(super) fn reverse_all(&mut self, more: &[Later], is_whole: bool) {
+        let all = self.laters.iter().chain(more);
+        let is_contended = all
+            .flat_map(|later| &later.races)
+            .any(|race| !race.adjacent);
+        self.open |= !is_whole || is_contended || self.journal.visited.is_some();
+        let (path, open) = (&self.journal.path, self.open);
         for later in self.laters.iter().chain(more) {
             let deeds = match &later.deeds {
                 Ok(place) => &path.event(*place).transition.deeds,
                 Err(deeds) => deeds,
             };
             for &Race { event, .. } in &later.races {
-                let mut row = Row::new(path, event, later.thread, deeds, &later.arrival);
+                let mut row = Row::new(path, event, later.thread, deeds, &later.arrival, open);
                 let node = &mut self.nodes[event];
                 if !row.is_led_by(node.seen()) {
                     row.put_into(&mut node.tree);
@@ -305,7 +278,81 @@ impl Dpor {
         if ends && let Some(current) = &mut self.nodes[last].current {
             current.ends = true;
         }
-        self.reverse_all(&pendings);
+        let steps = self.noted(&pendings);
+        self.nodes[last].steps.extend(steps);
+        let is_whole = !ends || !execution.pending.iter().any(could_go_on);
+        self.reverse_all(&pendings, is_whole);
+    }
+
+    /// Follows a run as far as it is new.
+    fn follow(&mut self, mut execution: Execution, findings: &mut Findings) -> Learned {
+        let begin = self.journal.path.len();
+        let mut branch = self.branch.take();
+        if let Ending::Refused(at) = execution.ending {
+            return self.refused(at, branch);
+        }
+        let strays = branch.as_ref().is_some_and(|branch| {
+            let came = execution.transitions.get(begin);
+            came.is_none_or(|came| path::turn(came) != branch.turn)
+        });
+        let beginning = match strays {
+            true => Beginning::Different,
+            false => self.journal.begin(&execution.transitions),
+        };
+        match beginning {
+            Beginning::Same => {}
+            Beginning::Moved => self.give_up_states(),
+            Beginning::Different => {
+                if let Some(node) = self.nodes.last_mut() {
+                    node.current = None;
+                }
+                return Learned::Different;
+            }
+        }
+        for place in begin..execution.transitions.len() {
+            let thread = execution.transitions[place].thread;
+            self.threads.insert(thread);
+            if self.nodes.len() == place {
+                match self.enter(thread, &mut branch) {
+                    Entered::New => {}
+                    Entered::Asleep(node) => {
+                        self.cut(&execution, place, *node, findings);
+                        return Learned::Seen;
+                    }
+                    Entered::Known(revisit) => {
+                        self.stuck = None;
+                        return self.revisit(&execution, place, &revisit, findings);
+                    }
+                }
+            }
+            let transition = std::mem::replace(
+                &mut execution.transitions[place],
+                Transition {
+                    thread,
+                    variant: 0,
+                    variants: 1,
+                    deeds: Vec::new(),
+                },
+            );
+            self.nodes[place].happened(&transition);
+            let (arrival, races) = self.journal.step(&transition, findings);
+            let step = self.journal.enter(transition, &arrival);
+            self.nodes[place].steps.extend(step);
+            if !races.is_empty() {
+                self.laters.push(Later {
+                    thread,
+                    deeds: Ok(place),
+                    arrival,
+                    races,
+                });
+            }
+        }
+        self.stuck = None;
+        self.finish(&execution, findings);
+        match self.journal.end(&[], &execution, false) {
+            true => Learned::Run,
+            false => Learned::Hidden,
+        }
     }
 }
 
@@ -327,65 +374,18 @@ impl Policy for Dpor {
                 let last = self.last;
                 return Some(Trial { turns, last });
             }
-            self.nodes.pop();
+            self.leave();
         }
         None
     }
 
-    fn learn(&mut self, mut execution: Execution, findings: &mut Findings) -> Learned {
-        let begin = self.journal.path.len();
-        let mut branch = self.branch.take();
-        if let Ending::Refused(at) = execution.ending {
-            return self.refused(at, branch);
+    fn learn(&mut self, execution: Execution, findings: &mut Findings) -> Learned {
+        let is_whole = is_own(&execution.ending) || matches!(execution.ending, Ending::Refused(_));
+        let learned = self.follow(execution, findings);
+        if learned == Learned::Different || (learned == Learned::Run && !is_whole) {
+            self.give_up_states();
         }
-        let strays = branch.as_ref().is_some_and(|branch| {
-            let came = execution.transitions.get(begin);
-            came.is_none_or(|came| path::turn(came) != branch.turn)
-        });
-        if strays
-            || matches!(
-                self.journal.begin(&execution.transitions),
-                Beginning::Different
-            )
-        {
-            if let Some(node) = self.nodes.last_mut() {
-                node.current = None;
-            }
-            return Learned::Different;
-        }
-        for place in begin..execution.transitions.len() {
-            let thread = execution.transitions[place].thread;
-            self.threads.insert(thread);
-            if self.nodes.len() == place
-                && let Some(node) = self.enter(thread, &mut branch)
-            {
-                self.cut(&execution, place, node, findings);
-                return Learned::Seen;
-            }
-            let transition = std::mem::replace(
-                &mut execution.transitions[place],
-                Transition {
-                    thread,
-                    variant: 0,
-                    variants: 1,
-                    deeds: Vec::new(),
-                },
-            );
-            self.nodes[place].happened(&transition);
-            let (arrival, races) = self.journal.step(&transition, findings);
-            self.journal.enter(transition, &arrival);
-            if !races.is_empty() {
-                self.laters.push(Later {
-                    thread,
-                    deeds: Ok(place),
-                    arrival,
-                    races,
-                });
-            }
-        }
-        self.stuck = None;
-        self.finish(&execution, findings);
-        Learned::Run
+        learned
     }
 
     fn put_off(&self) -> u64 {
@@ -408,6 +408,7 @@ impl Policy for Dpor {
                 let asleep = node.sleep.capacity() + node.done.capacity();
                 size_of::<Node>()
                     + asleep * (size_of::<Would>() + size_of::<Deed>())
+                    + node.steps.capacity() * size_of::<Step>()
                     + node.tree.iter().map(Branch::bytes).sum::<usize>()
             })
             .sum();

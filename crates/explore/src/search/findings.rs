@@ -7,7 +7,7 @@ use super::{
     dependence::{bytes, conflict},
     execution::{Deed, Ending, Execution, Turn},
     journal::{ended_all, turns_of},
-    races::DataRace,
+    races::{self, DataRace},
 };
 
 /// A way in which a run ended that it should not have.
@@ -130,6 +130,18 @@ impl Findings {
                 turns: turns_of(execution),
             });
         }
+    }
+
+    /// Looks for races among what threads are about to do at places of a run, but for those that repeat another one: a run that is cut off
+    /// may not come to both accesses.
+    pub(super) fn side_by_side(&mut self, execution: &Execution, repeated: usize) {
+        races::side_by_side(execution, repeated, &mut |first, second, place| {
+            self.race(first, second, || {
+                let mut turns = turns_of(execution);
+                turns.truncate(place);
+                turns
+            });
+        });
     }
 
     /// Looks for an access that conflicts with the one that is parked.

@@ -6,7 +6,8 @@ use super::{
     path::{Arrival, Path},
     policy::repeats,
     races::{self, Race},
-    states::States,
+    states::{Key, States},
+    visited::{Revisit, Step, Visit, Visited},
 };
 
 /// The run as it stands.
@@ -14,6 +15,8 @@ use super::{
 pub(super) struct Journal {
     pub(super) path: Path,
     states: States,
+    /// States that were left, unless runs that come to them again are to go on.
+    pub(super) visited: Option<Visited>,
 }
 
 /// How a run begins, compared with the one as it stands.
@@ -98,16 +101,46 @@ impl Journal {
         (arrival, races)
     }
 
-    /// The transition has happened.
-    pub(super) fn enter(&mut self, transition: Transition, arrival: &Arrival) {
-        let woken = (transition.variants > 1)
-            .then(|| transition.deeds.last().map(|deed| deed.object))
-            .flatten();
-        self.path.push(transition, arrival);
-        let transition = &self.path.event(self.path.len() - 1).transition;
-        let woken = woken.and_then(|object| self.path.woken(object));
-        self.states.push(transition, woken);
+    /// The transition has happened. It leads from one state to another, if states are kept.
+    pub(super) fn enter(&mut self, transition: Transition, arrival: &Arrival) -> Option<Step> {
+        self.states.push(&transition);
         self.states.count();
+        let to = Some(self.states.key());
+        let visited = self.visited.as_mut();
+        let step = visited.map(|visited| visited.step(transition.thread, &transition.deeds, to));
+        self.path.push(transition, arrival);
+        step
+    }
+
+    /// Whether all that follows from the state of the run as it stands is known, if it is come to in this way.
+    pub(super) fn find(&mut self, visit: &Visit) -> Option<Revisit> {
+        let key = self.states.key();
+        self.visited.as_mut()?.find(key, visit)
+    }
+
+    /// The state of the run as it stands.
+    pub(super) fn key(&self) -> Key {
+        self.states.key()
+    }
+
+    /// Compares how a run has ended with how others did, of whose transitions those behind the run as it stands are given. `known`: it should be
+    /// an end that was seen. Says whether states say everything about the program, as far as this shows.
+    pub(super) fn end(&mut self, rest: &[Transition], execution: &Execution, known: bool) -> bool {
+        if !is_own(&execution.ending) {
+            return true;
+        }
+        let Some(visited) = &mut self.visited else {
+            return true;
+        };
+        let len = self.path.len();
+        for transition in rest {
+            self.states.push(transition);
+        }
+        let key = self.states.key();
+        self.states.truncate(len);
+        // Not all ways of being left behind by the program's end are looked at.
+        let early = ended_all(&execution.ending) && execution.pending.iter().any(could_go_on);
+        visited.end(key, execution.outcome, known && !early)
     }
 
     /// How many different states were seen.
@@ -117,7 +150,8 @@ impl Journal {
 
     /// How many bytes it takes, roughly.
     pub(super) fn bytes(&self) -> usize {
-        self.path.bytes() + self.states.bytes()
+        let visited = self.visited.as_ref().map_or(0, Visited::bytes);
+        self.path.bytes() + self.states.bytes() + visited
     }
 }
 
@@ -133,6 +167,11 @@ pub(super) fn turns_of(execution: &Execution) -> Vec<Turn> {
 /// Whether the last transition ended the program, whatever others were about to do.
 pub(super) fn ended_all(ending: &Ending) -> bool {
     matches!(ending, Ending::Exited(_) | Ending::Killed(_))
+}
+
+/// Whether a run came to an end of the program's own.
+pub(super) fn is_own(ending: &Ending) -> bool {
+    ended_all(ending) || matches!(ending, Ending::Deadlock | Ending::Livelock)
 }
 
 /// Whether a thread that has not ended could have gone on.

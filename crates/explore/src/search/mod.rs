@@ -9,6 +9,7 @@ mod bounds;
 mod brute;
 mod budget;
 mod clocks;
+mod cutting;
 mod dependence;
 mod dpor;
 mod execution;
@@ -24,6 +25,7 @@ mod states;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod visited;
 
 pub use bounds::Bound;
 pub use budget::{Budget, Cut, Progress};
@@ -33,11 +35,13 @@ pub use execution::{
 };
 pub use findings::{BadEnd, Reached};
 pub use races::DataRace;
+pub use visited::Revisits;
 
 use budget::Spent;
 use findings::Findings;
 use journal::Journal;
 use policy::{Learned, Policy};
+use visited::Visited;
 
 /// What the search is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,6 +82,8 @@ pub struct Search {
     pub goal: Goal,
     /// How runs are chosen.
     pub choice: Choice,
+    /// Whether runs are cut off at states that are known.
+    pub revisits: Revisits,
     /// How many preemptions a run may have.
     pub bound: Bound,
     /// How runs go on by themselves; what is [`Manner::last`] is the search's own business.
@@ -125,14 +131,17 @@ impl Search {
         let mut findings = Findings::new(self.goal);
         let mut spent = Spent::new(self.budget, now());
         let mut journal = Journal::default();
+        let mut cuts = self.revisits == Revisits::Cut;
         let mut round = 0;
         while let Some(bound) = self.bound.of_round(round) {
+            journal.visited = cuts.then(Visited::default);
             let mut policy: Box<dyn Policy> = match self.choice {
                 Choice::Dpor => Box::new(dpor::Dpor::new(journal, bound)),
                 Choice::Brute => Box::new(brute::Brute::new(journal, bound)),
             };
             spent.begin_round(bound);
             let mut through = true;
+            let mut hidden = false;
             while let Some(trial) = policy.next() {
                 let memory = || policy.bytes() + findings.bytes();
                 if spent.is_over(&mut now, memory) {
@@ -150,20 +159,33 @@ impl Search {
                     .pending
                     .retain(|pending| Some(pending.thread) != parked);
                 spent.count(&execution.ending, execution.transitions.len());
-                findings.run(&execution, trial.turns.len().saturating_sub(1));
+                let repeated = trial.turns.len().saturating_sub(1);
+                findings.run(&execution, repeated);
+                if policy.journal().visited.is_some() {
+                    findings.side_by_side(&execution, repeated);
+                }
                 let learned = policy.learn(execution, &mut findings);
                 spent.learned(learned, policy.journal().states(), &findings);
                 if !report(&spent.progress) {
                     spent.stop();
                     through = false;
                 }
+                hidden = learned == Learned::Hidden;
                 if findings.reached.is_some() || !through {
                     through = false;
+                    break;
+                }
+                if hidden {
                     break;
                 }
             }
             let put_off = policy.put_off();
             journal = policy.into_journal();
+            if through && hidden {
+                // States do not say everything: once more, without cuts.
+                cuts = false;
+                continue;
+            }
             spent.end_round(put_off);
             if !through || put_off == 0 {
                 break;

@@ -5,7 +5,9 @@ use super::{
     execution::{Deed, Transition, Turn},
     path::{Arrival, turn},
     races::Race,
+    states::Key,
     tree::{Branch, Would},
+    visited::Step,
 };
 
 /// The thread that has the turn.
@@ -37,6 +39,12 @@ pub(super) struct Node {
     /// How many preemptions there are before it, and whether the present turn is one.
     pub(super) preemptions: u32,
     pub(super) preempts: bool,
+    /// The state there, if all that follows from it will have been seen when the node is left.
+    pub(super) key: Option<Key>,
+    /// What was done from here.
+    pub(super) steps: Vec<Step>,
+    /// Turns were put off, here or in what follows.
+    pub(super) put_off: bool,
 }
 
 impl Node {
@@ -44,6 +52,7 @@ impl Node {
     pub(super) fn behind(parent: Option<(&Node, &Transition)>, default: Option<u32>) -> Node {
         let mut sleep = Vec::new();
         let mut preemptions = 0;
+        let mut put_off = false;
         if let Some((parent, transition)) = parent {
             let all = parent.sleep.iter().chain(&parent.done);
             sleep.extend(
@@ -51,6 +60,8 @@ impl Node {
                     .cloned(),
             );
             preemptions = parent.preemptions + u32::from(parent.preempts);
+            // Not all was seen of what those did who sleep.
+            put_off = parent.put_off && !sleep.is_empty();
         }
         Node {
             default,
@@ -62,6 +73,9 @@ impl Node {
             desperate: false,
             preemptions,
             preempts: false,
+            key: None,
+            steps: Vec::new(),
+            put_off,
         }
     }
 

@@ -131,19 +131,39 @@ impl Objects {
         }
     }
 
-    /// Which thread the last operation of a condition has woken, if it has woken one alone.
-    pub(super) fn woken(&self, object: u64) -> Option<usize> {
-        let entries = self.entries.get(&object)?;
-        let mut waiting = Vec::new();
-        let mut woken = None;
-        for entry in entries {
-            woken = None;
-            let gone = step(&mut waiting, entry);
-            if let [one] = gone[..] {
-                woken = Some(one);
+    /// Shows all that an operation of a thread may race with that is still to come some time, of which the thread will know this when it comes.
+    pub(super) fn ahead(
+        &self,
+        slot: usize,
+        deed: &Deed,
+        known: &Clock,
+        show: &mut impl FnMut(Spot, Relation),
+    ) {
+        let entries = self
+            .entries
+            .get(&deed.object)
+            .map_or(&[][..], Vec::as_slice);
+        for entry in entries.iter().rev() {
+            let knows = entry.slot == slot || known.knows(entry.slot, entry.spot.event as usize);
+            let relation = dependence::relation(&entry.deed, deed);
+            let races = matches!(relation, Relation::Race | Relation::Contention);
+            if wakes_up(deed.op) {
+                // By whom it will be woken is not known.
+                if !knows && (races || awakens(entry.deed.op)) {
+                    show(entry.spot, Relation::Race);
+                }
+                continue;
+            }
+            if entry.is_inner() {
+                continue;
+            }
+            if !knows && races {
+                show(entry.spot, relation);
+            }
+            if (knows || races) && dependence::shuts(entry.deed.op) {
+                return;
             }
         }
-        woken
     }
 
     /// How many bytes it takes, roughly.

@@ -88,11 +88,6 @@ impl Path {
         self.events[b].clock.knows(self.events[a].slot, a)
     }
 
-    /// Which thread was woken alone by the last operation of a condition.
-    pub(super) fn woken(&self, object: u64) -> Option<usize> {
-        self.objects.woken(object)
-    }
-
     /// The number of a thread in clocks.
     pub(super) fn slot(&mut self, thread: u32) -> usize {
         let next = self.slots.len();
@@ -158,23 +153,14 @@ impl Path {
                 self.objects.before(slot, deed, &base, &mut show);
             }
             if deed.op == Op::Join
-                && let Some(&ended) = u32::try_from(deed.object)
-                    .ok()
-                    .and_then(|thread| self.slots.get(&thread))
-                && let Some(&place) = self.places[ended].last()
+                && let Some(event) = self.last_of(deed.object)
             {
                 let relation = if deed.tried {
                     Relation::Race
                 } else {
                     Relation::Cause
                 };
-                show(
-                    Spot {
-                        event: place,
-                        deed: 0,
-                    },
-                    relation,
-                );
+                show(Spot { event, deed: 0 }, relation);
             }
         }
         predecessors.sort_by_key(|one| (std::cmp::Reverse(one.event), one.mine, one.theirs));
@@ -189,6 +175,54 @@ impl Path {
             base,
             predecessors,
         }
+    }
+
+    /// What a thread may race with that does this some time behind the run as it stands, if it will know this much of it.
+    pub(super) fn ahead(&mut self, thread: u32, deeds: &[Deed], known: &Clock) -> Arrival {
+        let slot = self.slot(thread);
+        let mut predecessors = Vec::new();
+        for (mine, deed) in deeds.iter().enumerate() {
+            let mut show = |spot: Spot, relation| {
+                let event = spot.event as usize;
+                let theirs = self.events[event].slot;
+                if theirs != slot && !known.knows(theirs, event) {
+                    predecessors.push(Predecessor {
+                        event,
+                        relation,
+                        theirs: spot.deed as usize,
+                        mine,
+                    });
+                }
+            };
+            if let Some(bytes) = bytes(deed) {
+                self.memory
+                    .before(bytes.start, bytes.end, bytes.write, &mut |spot| {
+                        show(spot, Relation::Race);
+                    });
+            }
+            if is_meeting(deed.op) {
+                self.objects.ahead(slot, deed, known, &mut show);
+            }
+            if deed.op == Op::Join
+                && deed.tried
+                && let Some(event) = self.last_of(deed.object)
+            {
+                show(Spot { event, deed: 0 }, Relation::Race);
+            }
+        }
+        predecessors.sort_by_key(|one| (std::cmp::Reverse(one.event), one.mine, one.theirs));
+        predecessors.dedup();
+        Arrival {
+            slot,
+            base: known.clone(),
+            predecessors,
+        }
+    }
+
+    /// Where the last transition of a thread stands.
+    fn last_of(&self, thread: u64) -> Option<u32> {
+        let slot = self.slots.get(&u32::try_from(thread).ok()?)?;
+        self.places[*slot].last().copied()
     }
 
     /// The transition has happened.

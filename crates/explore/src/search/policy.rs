@@ -25,6 +25,10 @@ pub(super) enum Learned {
     Run,
     /// The rest of it was seen before, in another order.
     Seen,
+    /// It came to a state that is known.
+    Revisit,
+    /// The same, but what came of it is not what should have.
+    Hidden,
     /// The thread that was to go on could not.
     Refused,
     /// The part that was repeated came out in another way.

@@ -5,9 +5,12 @@
 //! transition, `v` what follows `e` and does not happen after it. Deviation: two acquisitions of a lock, or two who lower a semaphore,
 //! are a race although a release stands between, unless the later thread knew of the earlier one from elsewhere.
 
+use deadheat_trace::Op;
+
 use super::{
     dependence::{Relation, conflict},
-    execution::{Deed, Turn},
+    execution::{Deed, Ending, Execution, Turn},
+    journal::ended_all,
     path::{Arrival, Path, turn},
 };
 
@@ -108,4 +111,44 @@ pub(super) fn turns_to_both(path: &Path, arrival: &Arrival, event: usize) -> Vec
             .map(|place| turn(&path.event(place).transition)),
     );
     turns
+}
+
+/// Shows the data races among what threads are about to do at each place of a run from this one on: two accesses with their threads, and
+/// the place.
+pub(super) fn side_by_side(
+    execution: &Execution,
+    from: usize,
+    show: &mut impl FnMut((u32, &Deed), (u32, &Deed), usize),
+) {
+    let transitions = &execution.transitions;
+    if matches!(execution.ending, Ending::Refused(_)) {
+        return;
+    }
+    let pending = execution.pending.iter();
+    let mut next: Vec<(u32, Deed)> = pending
+        .filter_map(|pending| Some((pending.thread, pending.deed?)))
+        .collect();
+    for place in (from..=transitions.len()).rev() {
+        if let Some(transition) = transitions.get(place) {
+            // Who is created by it is not there yet.
+            let created = |thread: u32| {
+                let forks = |deed: &Deed| deed.op == Op::Fork && deed.object == u64::from(thread);
+                transition.deeds.iter().any(forks)
+            };
+            next.retain(|(thread, _)| *thread != transition.thread && !created(*thread));
+            if let Some(deed) = transition.deeds.first() {
+                next.push((transition.thread, *deed));
+            }
+        }
+        if place == transitions.len() && ended_all(&execution.ending) {
+            continue;
+        }
+        for (number, (thread, deed)) in next.iter().enumerate() {
+            for (other, theirs) in &next[number + 1..] {
+                if conflict(deed, theirs) {
+                    show((*thread, deed), (*other, theirs), place);
+                }
+            }
+        }
+    }
 }

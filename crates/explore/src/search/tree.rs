@@ -99,6 +99,8 @@ pub(super) struct Row<'a> {
     /// What the later transition knows of the row.
     known: Clock,
     last_is_there: bool,
+    /// More may follow that is not known: who does not stand in the row may not go before it.
+    open: bool,
 }
 
 impl<'a> Row<'a> {
@@ -109,6 +111,7 @@ impl<'a> Row<'a> {
         thread: u32,
         deeds: &'a [Deed],
         arrival: &Arrival,
+        open: bool,
     ) -> Self {
         let places: Vec<usize> = (event + 1..path.len())
             .filter(|&place| !path.happens_before(event, place))
@@ -128,7 +131,27 @@ impl<'a> Row<'a> {
             deeds,
             known,
             last_is_there: true,
+            open,
         }
+    }
+
+    /// The row for a race of the transition at `event` with one that is still to come, as far as it is known: what stands in the
+    /// run. There may be nothing.
+    pub(super) fn open(path: &'a Path, event: usize) -> Option<Self> {
+        let places: Vec<usize> = (event + 1..path.len())
+            .filter(|&place| !path.happens_before(event, place))
+            .collect();
+        (!places.is_empty()).then(|| Row {
+            path,
+            there: vec![true; places.len()],
+            begin: 0,
+            places,
+            thread: u32::MAX,
+            deeds: &[],
+            known: Clock::default(),
+            last_is_there: false,
+            open: true,
+        })
     }
 
     fn rest(&self) -> impl Iterator<Item = usize> + Clone {
@@ -167,10 +190,12 @@ impl<'a> Row<'a> {
             }
             return first;
         }
-        self.rest().all(|place| {
-            let other = &self.path.event(place).transition;
-            would.is_apart(other.thread, &other.deeds)
-        }) && (!self.last_is_there || would.is_apart(self.thread, self.deeds))
+        !self.open
+            && self.rest().all(|place| {
+                let other = &self.path.event(place).transition;
+                would.is_apart(other.thread, &other.deeds)
+            })
+            && (!self.last_is_there || would.is_apart(self.thread, self.deeds))
     }
 
     /// Whether one of these may go before the row, and so has been seen before it.

@@ -7,7 +7,7 @@ use core::ffi::{c_int, c_void};
 
 use deadheat_wire::Op;
 
-use super::real;
+use super::{real, spare};
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Sync};
 use crate::{serial, threads};
@@ -54,12 +54,20 @@ fn before_free(block: *mut c_void, pc: usize) {
 
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     let pc = caller();
+    let block = spare::take(size);
+    if !block.is_null() {
+        return block;
+    }
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
     allocated(unsafe { __libc_malloc(size) }, size, pc)
 }
 
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     let pc = caller();
+    let block = spare::take(count.saturating_mul(size));
+    if !block.is_null() {
+        return block;
+    }
     // SAFETY: see `malloc`. A product that overflows makes `calloc` fail.
     allocated(
         unsafe { __libc_calloc(count, size) },
@@ -70,6 +78,16 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 
 unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     let pc = caller();
+    if spare::is_spare(block) || block.is_null() && spare::is_lent() {
+        // SAFETY: see `malloc`; the old block is spare.
+        unsafe {
+            let larger = malloc(size);
+            if !larger.is_null() && !block.is_null() {
+                spare::copy(block, larger, size);
+            }
+            return larger;
+        }
+    }
     if !block.is_null() {
         before_free(block, pc);
         event::sync(Op::Free, block as usize, pc);
@@ -140,6 +158,9 @@ unsafe extern "C" fn pvalloc(size: usize) -> *mut c_void {
 }
 
 unsafe extern "C" fn free(block: *mut c_void) {
+    if spare::is_spare(block) {
+        return;
+    }
     if !block.is_null() {
         let pc = caller();
         before_free(block, pc);

@@ -9,6 +9,7 @@
 //! operation is tried, and where it would block the scheduler runs others until it is worth
 //! trying again.
 
+mod affinity;
 mod barrier;
 #[allow(
     clippy::undocumented_unsafe_blocks,
@@ -45,6 +46,7 @@ mod random;
 pub mod real;
 mod semaphore;
 mod sleep;
+pub mod spare;
 mod string;
 pub mod thread;
 mod unwind;

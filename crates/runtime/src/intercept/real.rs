@@ -221,6 +221,10 @@ real_functions! {
     dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     dlclose(library: *mut c_void) -> c_int;
     munmap(address: usize, length: usize) -> c_int;
+    sched_getaffinity(process: c_int, size: usize, set: *mut u8) -> c_int;
+    sched_setaffinity(process: c_int, size: usize, set: *const u8) -> c_int;
+    pthread_getaffinity_np(thread: libc::pthread_t, size: usize, set: *mut u8) -> c_int;
+    pthread_setaffinity_np(thread: libc::pthread_t, size: usize, set: *const u8) -> c_int;
     mremap(
         address: usize, length: usize, new_length: usize, flags: c_int, new_address: usize
     ) -> usize;

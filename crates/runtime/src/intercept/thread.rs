@@ -8,7 +8,6 @@ use deadheat_wire::Op;
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::local::{Inside, local};
-use crate::memory;
 use crate::record::event::{self, Sync};
 use crate::record::{self, Mode, facts, mode};
 use crate::serial::{self, Waited, signals};
@@ -30,11 +29,11 @@ trampoline! {
 
 pub type Function = extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// What a new thread needs to know. Lives in the thread's record's page pool until it starts.
+/// What a new thread needs to know. Lies in its record.
+#[derive(Clone, Copy)]
 pub struct Start {
     function: Function,
     argument: *mut c_void,
-    pub thread: *mut Thread,
     /// The signals that its creator does not want. It starts without any: a handler that ran
     /// before the thread is known could not be recorded.
     mask: u64,
@@ -64,18 +63,13 @@ pub(super) unsafe extern "C" fn create(
         // SAFETY: a fresh record.
         serial::point_before(Op::Fork, unsafe { (*thread).id } as usize, 0, pc);
     }
-    // SAFETY: the page is ours; the record is fresh, and this thread is known.
+    // SAFETY: the record is fresh, and this thread is known.
     let result = unsafe {
-        let start: *mut Start = memory::pages(1);
-        if start.is_null() {
-            return libc::EAGAIN;
-        }
         let mask = signals::mask();
-        start.write(Start {
+        (*thread).start = Some(Start {
             mask,
             function,
             argument,
-            thread,
         });
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
@@ -87,7 +81,7 @@ pub(super) unsafe extern "C" fn create(
         }
         Sync::new(Op::Fork, (*thread).id as usize, pc).record();
         signals::block_signals();
-        let result = real::pthread_create(handle, attr, thread_main, start.cast());
+        let result = real::pthread_create(handle, attr, thread_main, thread.cast());
         signals::set_mask(mask);
         turn.done(result == 0);
         if result == 0 {
@@ -97,7 +91,7 @@ pub(super) unsafe extern "C" fn create(
                 (*thread).handle.store(own, Ordering::Release);
             }
             if serial {
-                serial::adopt(start);
+                serial::adopt(thread);
             }
             if detached {
                 threads::drop_claim(thread);
@@ -133,24 +127,25 @@ fn is_detached(attr: *const libc::pthread_attr_t) -> bool {
 }
 
 /// Where every thread of the program starts.
-extern "C" fn thread_main(start: *mut c_void) -> *mut c_void {
-    let start = start.cast::<Start>();
-    // SAFETY: `create` passes its `Start`; the record in it is this thread's.
+extern "C" fn thread_main(thread: *mut c_void) -> *mut c_void {
+    let thread = thread.cast::<Thread>();
+    // SAFETY: `create` passes this thread's record, and has filled it in.
     unsafe {
-        let Start {
+        let Some(Start {
             function,
             argument,
-            thread,
             mask,
-        } = *start;
+        }) = (*thread).start
+        else {
+            return core::ptr::null_mut();
+        };
         (*local()).inside += 1;
         let now = mode();
         if now == Mode::Serial {
-            serial::arrive_as_new(start);
+            serial::arrive_as_new(thread);
         }
         threads::attach(thread, now, false);
         set_exit_key();
-        crate::sys::unmap(start.cast(), 4096);
         let turn = enforce::turn(Op::Begin, (*thread).id as usize, 0);
         event::thread_begin(function as usize);
         turn.done(true);

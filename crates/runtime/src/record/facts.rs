@@ -21,8 +21,16 @@ fn to_report() -> bool {
     TO_REPORT.load(Ordering::Relaxed)
 }
 
-/// Writes one meta block of the records that `fill` makes.
+/// Writes one meta block of the records that `fill` makes, if there is a trace.
 fn write(fill: impl FnOnce(&mut meta::Writer)) {
+    if file::is_written() {
+        write_block(fill);
+    }
+}
+
+/// The buffer takes much of the stack, which others need not touch.
+#[inline(never)]
+fn write_block(fill: impl FnOnce(&mut meta::Writer)) {
     let _inside = Inside::enter(); // Filling the buffer is not the program's doing.
     let mut buffer = [0; 640];
     let mut writer = meta::Writer::new(&mut buffer);

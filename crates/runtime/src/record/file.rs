@@ -167,6 +167,11 @@ fn look_up_largest() {
     WRITTEN.store((FileHeader::WORDS * 8) as u64, Ordering::Relaxed);
 }
 
+/// Whether there is a trace to write to.
+pub fn is_written() -> bool {
+    TRACE.load(Ordering::Acquire) >= 0
+}
+
 /// Appends a block; false if it could not be written, and then recording stops.
 pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
     let fd = TRACE.load(Ordering::Acquire);
@@ -196,6 +201,11 @@ pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
             }
         }
     }
+}
+
+/// From here on nothing is written, in this process and copies of it.
+pub fn forget() {
+    TRACE.store(-1, Ordering::Release);
 }
 
 /// Appends the block that says that the recording is complete; `for_good` also closes the file.

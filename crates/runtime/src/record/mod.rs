@@ -62,9 +62,15 @@ pub fn next_seq() -> u64 {
 /// Starts the runtime, once; every later call returns at once.
 pub fn start() {
     static STARTED: AtomicU32 = AtomicU32::new(0);
-    if STARTED.swap(1, Ordering::AcqRel) != 0 {
-        return;
+    if STARTED.load(Ordering::Acquire) == 0 && STARTED.swap(1, Ordering::AcqRel) == 0 {
+        start_now();
     }
+}
+
+/// Reading the options takes much of the stack, which callers of [`start`] need not touch.
+#[cold]
+#[inline(never)]
+fn start_now() {
     let _inside = Inside::enter();
     intercept::resolve();
     if let Some(path) = options::read() {
@@ -141,6 +147,11 @@ pub fn close(reason: &str, for_good: bool) {
         unsafe { (*local()).cursor.clear() };
         threads::stop_watching();
     }
+}
+
+/// The program becomes one whose copies run: they have no recording of their own.
+pub fn leave_to_copies() {
+    file::forget();
 }
 
 /// Stops recording because a block could not be written. The program goes on.

@@ -32,7 +32,6 @@ use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
 
 use crate::inputs;
-use crate::intercept::thread::Start;
 use crate::local::{Inside, local};
 use crate::options;
 use crate::record::event::Sync;
@@ -493,11 +492,10 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
 /// A new thread has been created: waits until it is there, and counts it in.
 ///
 /// # Safety
-/// `start` belongs to a thread that was just created.
-pub unsafe fn adopt(start: *mut Start) {
+/// The record is that of a thread that was just created.
+pub unsafe fn adopt(thread: *mut Thread) {
     // SAFETY: as the caller says; the new thread does not go on before it has the turn.
     unsafe {
-        let thread = (*start).thread;
         (*thread).task.mask = (*(*local()).thread).task.mask;
         turn::wait_for_arrival(thread);
         scheduler().add(thread);
@@ -507,10 +505,10 @@ pub unsafe fn adopt(start: *mut Start) {
 /// Called by a new thread: returns when it gets the turn for the first time.
 ///
 /// # Safety
-/// `start` is the thread's own.
-pub unsafe fn arrive_as_new(start: *mut Start) {
+/// `thread` is its own record.
+pub unsafe fn arrive_as_new(thread: *mut Thread) {
     // SAFETY: as the caller says.
-    unsafe { turn::arrive_as_new((*start).thread) };
+    unsafe { turn::arrive_as_new(thread) };
 }
 
 /// The running thread has recorded its last event: it leaves for good.

@@ -46,10 +46,9 @@ pub static LOOK_AGAIN: AtomicU32 = AtomicU32::new(0);
 /// Steps taken, for the watchdog.
 pub static STEPS: AtomicU64 = AtomicU64::new(0);
 
-/// The scheduler's state.
+/// The scheduler's state. What is used lies close together: a copy of the program has to copy each page of it again.
+#[repr(C, align(4096))]
 pub struct Scheduler {
-    /// All threads that have not ended; those that can run come first.
-    tasks: [*mut Thread; MOST],
     count: usize,
     ready: usize,
     away: usize,
@@ -67,6 +66,8 @@ pub struct Scheduler {
     pub explorer: Explorer,
     /// The recording.
     pub log: Log,
+    /// All threads that have not ended; those that can run come first.
+    tasks: [*mut Thread; MOST],
 }
 
 struct Shared(UnsafeCell<Scheduler>);
@@ -75,7 +76,6 @@ struct Shared(UnsafeCell<Scheduler>);
 unsafe impl Sync for Shared {}
 
 static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
-    tasks: [core::ptr::null_mut(); MOST],
     count: 0,
     ready: 0,
     away: 0,
@@ -88,6 +88,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     replay: Replay::none(),
     explorer: Explorer::none(),
     log: Log::new(),
+    tasks: [core::ptr::null_mut(); MOST],
 }));
 
 /// The scheduler.

@@ -28,7 +28,7 @@ const STEPS: usize = 200_000;
 /// Where cycles are looked for.
 #[derive(Clone, Copy)]
 struct Scene<'a> {
-    root: Root,
+    root: &'a Root,
     /// All that is done there.
     all: &'a [Deed],
 }
@@ -45,11 +45,9 @@ struct Edge {
 pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
     let mut found: Vec<Cycle> = Vec::new();
     for root in roots {
-        let Some(summary) = analysis.summaries[root.function.index()].clone() else {
-            continue;
-        };
+        let deeds = root.deeds(analysis);
         let mut edges = Vec::new();
-        for deed in &summary.deeds {
+        for deed in &deeds {
             let (What::Lock(mode), Some(to)) = (deed.what, deed.path) else {
                 continue;
             };
@@ -67,10 +65,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
                 }
             }
         }
-        let scene = Scene {
-            root: *root,
-            all: &summary.deeds,
-        };
+        let scene = Scene { root, all: &deeds };
         let mut search = Search {
             edges: &edges,
             scene,

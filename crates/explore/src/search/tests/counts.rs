@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    super::{Budget, Choice, Outcome, Search},
+    super::{Bound, Budget, Choice, Outcome, Revisits, Search},
     instruction::{Do, Value},
     model::Model,
 };
@@ -111,6 +111,49 @@ fn indexer_needs_as_many_runs_as_there_are_classes() {
     for (threads, classes) in [(11, 1), (12, 8), (13, 64), (14, 512)] {
         assert_eq!(runs(&indexer(threads)), (classes, 0));
     }
+}
+
+/// How many runs a search makes that cuts at states that are known, and how many of them it cuts.
+fn runs_with_cuts(model: &Model, choice: Choice, bound: Bound) -> (u64, u64) {
+    let search = Search {
+        choice,
+        bound,
+        revisits: Revisits::Cut,
+        ..Search::default()
+    };
+    let Ok(outcome) = search.run(&mut model.clone(), || Duration::ZERO, |_| true);
+    assert!(outcome.exhausted() && !outcome.progress.hidden);
+    (outcome.progress.executions, outcome.progress.cut)
+}
+
+/// Threads that each change something of their own, all in sections of one lock.
+fn sections(threads: u64) -> Model {
+    let section = |own| vec![Do::Lock(0), Do::Write(own, Value::Number(1)), Do::Unlock(0)];
+    model((0..threads).map(section).collect(), threads as usize)
+}
+
+#[test]
+fn cuts_leave_a_run_for_each_way_between_sets_of_sections() {
+    for (threads, orders) in [(3, 6), (4, 24), (5, 120), (6, 720)] {
+        let model = sections(threads);
+        assert_eq!(runs(&model), (orders, 0));
+        // There are as many states between sections as there are sets of threads that are through, and as many steps as pairs of a set and a
+        // thread that is not. Each step beyond those that reach a state for the first time is a run.
+        let (sets, steps) = (1 << threads, threads << (threads - 1));
+        for bound in [Bound::None, Bound::Rising(None)] {
+            let (made, cut) = runs_with_cuts(&model, Choice::Dpor, bound);
+            assert_eq!(made, steps - sets + 2, "{threads} threads");
+            assert!(cut > 0);
+        }
+    }
+}
+
+#[test]
+fn cuts_leave_fewer_of_all_orders() {
+    let model = sections(3);
+    let all = search(&model, Choice::Brute).progress.executions;
+    let (made, cut) = runs_with_cuts(&model, Choice::Brute, Bound::None);
+    assert!(made < all / 3 && cut > 0, "{made} of {all}");
 }
 
 #[test]

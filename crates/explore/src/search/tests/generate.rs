@@ -187,3 +187,31 @@ pub(super) fn model() -> impl Strategy<Value = Model> {
             }
         })
 }
+
+/// Some accesses, each in a section of a lock.
+fn sections() -> impl Strategy<Value = Vec<Do>> {
+    let inner = prop_oneof![
+        3 => (0..VARIABLES).prop_map(|at| vec![Do::Read(at)]),
+        2 => (0..VARIABLES, 1_u64..3).prop_map(|(at, value)| vec![Do::Write(at, Value::Number(value))]),
+        2 => (0..VARIABLES).prop_map(|at| vec![Do::Read(at), Do::Write(at, Value::Next)]),
+        1 => (0..VARIABLES, 0_u64..2).prop_map(|(at, value)| vec![Do::Read(at), Do::Unless(value, 1), Do::Write(at, Value::Next)]),
+    ];
+    let section = prop_oneof![
+        4 => (0_u64..2, inner.clone())
+            .prop_map(|(lock, inner)| between(Do::Lock(lock), inner, Do::Unlock(lock))),
+        1 => (0_u64..2, inner.clone())
+            .prop_map(|(lock, inner)| between(Do::ReadLock(lock), inner, Do::ReadUnlock(lock))),
+        1 => Just(vec![Do::Add(0)]),
+        1 => access().prop_map(|one| vec![one]),
+    ];
+    prop::collection::vec(section, 1..3).prop_map(|sections| sections.concat())
+}
+
+/// A program whose threads meet in locked sections, often in orders that lead to the same state.
+pub(super) fn locked_model() -> impl Strategy<Value = Model> {
+    prop::collection::vec(sections(), 2..5).prop_map(|threads| Model {
+        threads,
+        memory: vec![0; VARIABLES as usize],
+        ..Model::default()
+    })
+}

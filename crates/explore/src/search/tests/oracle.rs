@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use proptest::prelude::*;
+use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 
 use super::{
-    super::{Bound, Budget, Choice, Cut, Ending, Outcome, Search},
-    generate::model,
+    super::{Bound, Budget, Choice, Cut, Ending, Outcome, Revisits, Search},
+    generate::{locked_model, model},
     instruction::{Do, Value},
     model::Model,
     truth::{Truth, truth},
@@ -15,10 +15,11 @@ use super::{
 /// Larger programs are passed over.
 const MOST_RUNS: u64 = 20_000;
 
-fn search(model: &Model, choice: Choice, bound: Bound) -> Outcome {
+fn search(model: &Model, choice: Choice, bound: Bound, revisits: Revisits) -> Outcome {
     let search = Search {
         choice,
         bound,
+        revisits,
         budget: Budget {
             executions: Some(MOST_RUNS),
             ..Budget::default()
@@ -76,12 +77,21 @@ fn races_stand(outcome: &Outcome, model: &Model) -> bool {
     })
 }
 
-fn agrees(model: &Model, truth: &Truth, choice: Choice, bound: Bound) -> Result<(), TestCaseError> {
-    let outcome = search(model, choice, bound);
+/// Compares a search with the truth. Says how many runs were cut off, and how many were made.
+fn agrees(
+    model: &Model,
+    truth: &Truth,
+    choice: Choice,
+    bound: Bound,
+    revisits: Revisits,
+) -> Result<(u64, u64), TestCaseError> {
+    let outcome = search(model, choice, bound, revisits);
+    let counts = (outcome.progress.cut, outcome.progress.executions);
     if let Some(Cut::Executions(_)) = outcome.cuts.first() {
-        return Ok(());
+        return Ok(counts);
     }
     prop_assert!(outcome.exhausted(), "{:?}", outcome.cuts);
+    prop_assert!(!outcome.progress.hidden);
     prop_assert_eq!(races(&outcome), truth.races.clone());
     prop_assert!(races_stand(&outcome, model));
     prop_assert_eq!(deaths(&outcome, model), truth.deaths.clone());
@@ -90,7 +100,7 @@ fn agrees(model: &Model, truth: &Truth, choice: Choice, bound: Bound) -> Result<
     } else {
         prop_assert_eq!(outcomes(&outcome), truth.outcomes.clone());
     }
-    Ok(())
+    Ok(counts)
 }
 
 /// Small programs, each of which has something that is lost as soon as one rule of dependence is.
@@ -161,6 +171,67 @@ fn examples() -> Vec<Vec<Vec<Do>>> {
             vec![Do::Add(0), Do::TryLock(0, 1), Do::Unlock(0)],
             locked(&[Do::Lock(0), Do::AtomicWrite(0, one), Do::Unlock(0)]),
         ],
+        // A program that dies while others were still to do something.
+        vec![
+            vec![
+                Do::Write(1, Value::Next),
+                Do::Fork(1),
+                Do::Fork(2),
+                Do::Read(1),
+                Do::DieIf(1),
+                Do::Write(0, Value::Next),
+                Do::Join(1),
+                Do::Join(2),
+                Do::Read(0),
+            ],
+            vec![Do::Read(2)],
+            vec![Do::Add(1), Do::WriteBoth(1)],
+        ],
+        // Readers and writers of one lock, and one who asks for none.
+        vec![
+            vec![Do::Add(0)],
+            locked(&[Do::Read(0), Do::Write(0, Value::Next)]),
+            [
+                locked(&[Do::Read(0)]),
+                vec![Do::ReadLock(0), Do::Write(0, one), Do::ReadUnlock(0)],
+            ]
+            .concat(),
+            vec![
+                Do::ReadLock(0),
+                Do::Read(0),
+                Do::Unless(0, 1),
+                Do::Write(0, Value::Next),
+                Do::ReadUnlock(0),
+            ],
+        ],
+        // What lies ahead of a state that is known begins with somebody who sleeps.
+        vec![
+            vec![
+                Do::Write(1, one),
+                Do::Read(0),
+                Do::ReadLock(0),
+                Do::ReadUnlock(0),
+            ],
+            vec![
+                Do::Lock(0),
+                Do::Unlock(0),
+                Do::TryTake(0),
+                Do::Unless(1, 1),
+                Do::Read(1),
+            ],
+            vec![Do::Post(0)],
+        ],
+        // States that are left while turns are put off.
+        vec![
+            vec![Do::WriteBoth(0), Do::Add(0)],
+            vec![Do::Write(2, one), Do::AtomicRead(1)],
+            vec![
+                Do::AtomicWrite(2, Value::Number(2)),
+                Do::AtomicRead(0),
+                Do::Unless(0, 1),
+                Do::Write(0, one),
+            ],
+        ],
         // A reader that is asleep keeps a writer from a lock whose other lock a third one wants.
         vec![
             vec![Do::TryReadLock(1, 2), Do::Read(2), Do::ReadUnlock(1)],
@@ -194,12 +265,16 @@ fn examples_lose_nothing() {
                 runs: 0,
             };
             let truth = truth(&model);
-            for bound in [Bound::None, Bound::Rising(None)] {
-                agrees(&model, &truth, Choice::Dpor, bound)
-                    .unwrap_or_else(|error| panic!("{model:?}: {error}"));
+            for revisits in [Revisits::Explore, Revisits::Cut] {
+                for (choice, bound) in [
+                    (Choice::Dpor, Bound::None),
+                    (Choice::Dpor, Bound::Rising(None)),
+                    (Choice::Brute, Bound::None),
+                ] {
+                    agrees(&model, &truth, choice, bound, revisits)
+                        .unwrap_or_else(|error| panic!("{model:?}: {error}"));
+                }
             }
-            agrees(&model, &truth, Choice::Brute, Bound::None)
-                .unwrap_or_else(|error| panic!("{model:?}: {error}"));
         }
     }
 }
@@ -209,18 +284,52 @@ proptest! {
 
     #[test]
     fn reduction_loses_nothing(model in model()) {
-        agrees(&model, &truth(&model), Choice::Dpor, Bound::None)?;
+        agrees(&model, &truth(&model), Choice::Dpor, Bound::None, Revisits::Explore)?;
     }
 
     #[test]
     fn rising_bounds_lose_nothing(model in model()) {
-        agrees(&model, &truth(&model), Choice::Dpor, Bound::Rising(None))?;
+        agrees(&model, &truth(&model), Choice::Dpor, Bound::Rising(None), Revisits::Explore)?;
     }
 
     #[test]
     fn a_program_that_leaves_early_loses_nothing(mut model in model()) {
         model.leaves = true;
-        agrees(&model, &truth(&model), Choice::Dpor, Bound::None)?;
+        agrees(&model, &truth(&model), Choice::Dpor, Bound::None, Revisits::Explore)?;
+    }
+
+    #[test]
+    fn cuts_lose_nothing(model in model()) {
+        agrees(&model, &truth(&model), Choice::Dpor, Bound::None, Revisits::Cut)?;
+    }
+
+    #[test]
+    fn cuts_within_rising_bounds_lose_nothing(model in model()) {
+        agrees(&model, &truth(&model), Choice::Dpor, Bound::Rising(None), Revisits::Cut)?;
+    }
+
+    #[test]
+    fn cuts_of_a_program_that_leaves_early_lose_nothing(mut model in model()) {
+        model.leaves = true;
+        agrees(&model, &truth(&model), Choice::Dpor, Bound::None, Revisits::Cut)?;
+    }
+
+    #[test]
+    fn locked_sections_lose_nothing(model in locked_model()) {
+        agrees(&model, &truth(&model), Choice::Dpor, Bound::None, Revisits::Explore)?;
+    }
+
+    #[test]
+    fn cuts_among_locked_sections_lose_nothing(model in locked_model()) {
+        let truth = truth(&model);
+        for bound in [Bound::None, Bound::Rising(None)] {
+            agrees(&model, &truth, Choice::Dpor, bound, Revisits::Cut)?;
+        }
+    }
+
+    #[test]
+    fn cuts_of_all_orders_lose_nothing(model in model()) {
+        agrees(&model, &truth(&model), Choice::Brute, Bound::None, Revisits::Cut)?;
     }
 }
 
@@ -229,4 +338,19 @@ fn cases() -> u32 {
         .ok()
         .and_then(|cases| cases.parse().ok())
         .unwrap_or(400)
+}
+
+#[test]
+fn cuts_happen() {
+    let mut runner = TestRunner::deterministic();
+    let mut total = [(0, 0); 2];
+    for _ in 0..cases() {
+        let tree = locked_model().new_tree(&mut runner).expect("a program");
+        for (total, revisits) in total.iter_mut().zip([Revisits::Explore, Revisits::Cut]) {
+            let progress = search(&tree.current(), Choice::Dpor, Bound::None, revisits).progress;
+            *total = (total.0 + progress.cut, total.1 + progress.executions);
+        }
+    }
+    let [(none, all), (cuts, fewer)] = total;
+    assert!(none == 0 && cuts > 0 && fewer < all, "{total:?}");
 }

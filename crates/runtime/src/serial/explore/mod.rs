@@ -2,6 +2,8 @@
 //!
 //! * [`board`]: the memory that is shared with the tool.
 //! * [`server`]: the program stands still, and copies of it run.
+//! * [`pages`]: code that copies need not ask the kernel for.
+//! * [`processor`]: the one that copies run on.
 //! * [`spin`]: threads that ask the same over and over.
 //! * [`outside`]: what copies may not do to the world.
 //! * this file: turns and notes. Who is next is the scheduler's business: see `scheduler::search`.
@@ -11,6 +13,8 @@
 
 mod board;
 pub mod outside;
+mod pages;
+pub mod processor;
 pub mod server;
 pub mod spin;
 

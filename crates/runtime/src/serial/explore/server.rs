@@ -8,14 +8,18 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::explore::{OUTPUT, state};
 
-use super::{Explorer, Phase, outside};
+use super::board::Shared;
+use super::{Explorer, Phase, outside, pages, processor};
 use crate::local::local;
 use crate::options::{self, MAX_PATH};
 use crate::serial::{context, turn};
-use crate::sys;
+use crate::{record, sys};
 
 /// Which copy this is; homes that were made by an earlier one are not there. 0: the program itself.
 static COPY: AtomicU32 = AtomicU32::new(0);
+
+/// After so many copies another processor may be better.
+const STAY: u32 = 64;
 
 /// Which copy this is.
 pub fn copy() -> u32 {
@@ -54,35 +58,32 @@ impl Explorer {
             libc::SYS_setrlimit,
             [core, &raw const none as usize, 0, 0, 0, 0],
         );
-        let outputs = OUTPUT.map(open_output);
+        record::leave_to_copies();
+        for (fd, suffix) in (1..).zip(OUTPUT) {
+            print_to(fd, suffix);
+        }
+        pages::keep();
         outside::prepare(board);
         head.contained = u32::from(outside::is_watched());
         board.state().store(state::READY, Ordering::Release);
         sys::futex_wake_shared(board.state());
         let mut number = 0;
         loop {
-            while board.state().load(Ordering::Acquire) != state::RUN {
-                let now = board.state().load(Ordering::Acquire);
-                if now != state::RUN {
-                    sys::futex_wait_shared(board.state(), now, 500);
-                }
-                if is_tool_gone() {
-                    sys::exit_group(0);
-                }
+            let looks_around = number % STAY == 0;
+            if looks_around {
+                processor::roam();
+            }
+            wait_for_request(board);
+            if looks_around {
+                processor::stay();
             }
             number += 1;
-            for output in outputs {
-                sys::call(libc::SYS_ftruncate, [output as usize, 0, 0, 0, 0, 0]);
-            }
             let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
             let process = sys::call(libc::SYS_clone, clone);
             if process == 0 {
                 COPY.store(number, Ordering::Relaxed);
                 let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
                 sys::call(libc::SYS_prctl, [die[0], die[1], 0, 0, 0, 0]);
-                for (fd, output) in outputs.into_iter().enumerate() {
-                    sys::call(libc::SYS_dup3, [output as usize, fd + 1, 0, 0, 0, 0]);
-                }
                 outside::contain();
                 turn::pause(false);
                 return;
@@ -103,6 +104,20 @@ impl Explorer {
     }
 }
 
+/// Sleeps until a run is asked for. Ends the process if there is nobody to ask.
+fn wait_for_request(board: Shared) {
+    loop {
+        let now = board.state().load(Ordering::Acquire);
+        if now == state::RUN {
+            return;
+        }
+        sys::futex_wait_shared(board.state(), now, 500);
+        if board.state().load(Ordering::Acquire) == now && is_tool_gone() {
+            sys::exit_group(0);
+        }
+    }
+}
+
 /// Whether the tool does not live any more.
 fn is_tool_gone() -> bool {
     let tool = options::TOOL.get() as usize;
@@ -110,16 +125,20 @@ fn is_tool_gone() -> bool {
     tool != 0 && sys::call(libc::SYS_kill, [tool, 0, 0, 0, 0, 0]) == gone
 }
 
-/// Where copies print, beside the board.
-fn open_output(suffix: &str) -> i32 {
+/// Lets copies print into a file beside the board. The tool empties it between two of them.
+fn print_to(fd: usize, suffix: &str) {
     let board = options::EXPLORE.path().unwrap_or(b"\0");
     let mut path = [0; MAX_PATH];
     let end = board.len() - 1;
     if end + suffix.len() >= MAX_PATH {
-        return -1;
+        return;
     }
     path[..end].copy_from_slice(&board[..end]);
     path[end..end + suffix.len()].copy_from_slice(suffix.as_bytes());
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_APPEND | libc::O_CLOEXEC;
-    sys::high(sys::open(&path[..=end + suffix.len()], flags, 0o600)) as i32
+    let file = sys::open(&path[..=end + suffix.len()], flags, 0o600);
+    if file >= 0 && file as usize != fd {
+        sys::call(libc::SYS_dup3, [file as usize, fd, 0, 0, 0, 0]);
+        sys::close(file as i32);
+    }
 }

@@ -128,7 +128,7 @@ pub fn after_switch() {
         // Whoever may still join keeps glibc's record of the thread, in which the kernel says that it has ended.
         let is_kept = (*thread).handle.load(Ordering::Relaxed) != 0;
         wake_home(thread);
-        if for_good && is_kept && (*thread).task.home != 0 {
+        if for_good && is_kept && server::copy() != 0 {
             let number = context::number(&(*thread).task.context);
             let mut left = number.load(Ordering::Acquire);
             while left != 0 {

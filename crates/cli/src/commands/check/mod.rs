@@ -1,19 +1,21 @@
 //! `deadheat check`: everything at once: build, record serially, verify, look for races and deadlocks in the
-//! trace, prove them, and enforce the proofs on the program.
+//! trace, prove them, enforce the proofs on the program, and look at other orders of one that gives no proof.
+
+mod orders;
+mod scan;
+mod told;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use deadheat_detect::Method;
-use deadheat_report::{Finding, Kind, Rung, json, text};
-use deadheat_trace::stats::Stats;
-use deadheat_trace::{Op, Steps};
+use deadheat_report::{Finding, Rung, json};
+use serde::Serialize;
 
 use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
 use super::sources::Building;
-use super::trace::verify;
 use super::watch::Format;
 use crate::again;
 use crate::analysis::{self, Analysis, Reading};
@@ -24,15 +26,16 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::explore::evidence::Archive;
 use crate::explore::limits::Limits;
-use crate::explore::told;
+use crate::explore::told as search_told;
 use crate::explore::warnings::{self, Settled, Verdict};
+use crate::explore::whole::Explored;
 use crate::how::How;
 use crate::input;
 use crate::prediction::Model;
-use crate::progress::Watched;
 use crate::recorder::{Place, Plan, Recorded};
+use crate::scanned::Outcome;
 use crate::store::Store;
-use crate::terminal::{BAD, BOLD, count, counted, say, styled};
+use crate::terminal::{counted, say};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,6 +45,7 @@ Examples:
   deadheat check prog.rs                    a Rust program in one file
   deadheat check ./prog args                a program that was built with Deadheat
   deadheat check --runs 10 prog.c           ten runs with different schedules
+  deadheat check --scan --warnings prog.c   also what the source text looks like: see `deadheat scan`
 
 Arguments up to the first that is not named like a source file are compiled together; the rest
 are the program's own (put `--` before one that is named like a source file).
@@ -50,6 +54,8 @@ Races and deadlocks that this run proves are shown, also those that happen only 
 with a witness, a schedule that leads to it. Witnesses are enforced on the program: what was seen to
 stand is confirmed, with what follows from it and the command that replays it. What is only
 suspicious is shown with --warnings.
+A run that proves nothing is not the last word: a small program is executed in other orders, too, as
+copies that change nothing outside (`deadheat explore` says more), for what lies on other paths.
 The exit code is 66 when something was found, the run ended in a deadlock, or its trace fails
 verification; 5 when nothing was found but a budget ran out.";
 
@@ -77,6 +83,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
 
+    /// In how many other orders a small program is executed when its run proves nothing, at most; 0: in none.
+    #[arg(long, value_name = "N", default_value = "250")]
+    orders: u64,
+
     /// Only find: do not run the program into what was found.
     #[arg(long)]
     no_confirm: bool,
@@ -84,6 +94,11 @@ pub struct Args {
     /// Search the program itself for what is only suspicious: see `deadheat explore`.
     #[arg(long)]
     explore: bool,
+
+    /// Also scan the sources, or what FILE names (compile_commands.json, bitcode, a source file), and
+    /// say which of the warnings were proven, and which the run never reached.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    scan: Option<Option<PathBuf>>,
 
     /// Also show what is only suspicious.
     #[arg(long)]
@@ -122,7 +137,11 @@ impl Args {
         let (program, command) = made.inspect_err(|_| {
             let _ = recording.remove();
         })?;
+        let mut scanned = self.scanned().inspect_err(|_| {
+            let _ = recording.remove();
+        })?;
         let mut coverage = Coverage::default();
+        let mut first: Option<Recorded> = None;
         let mut all: Option<Analysis> = None;
         let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
         let mut is_open = false;
@@ -145,12 +164,15 @@ impl Args {
                 limit: None,
             };
             let recorded = plan.run()?;
-            let verified = verified(&recorded, number == 0 && !self.is_json())?;
+            let verified = told::verified(&recorded, number == 0 && !self.is_json())?;
             if verified != Exit::Clean {
                 exit = verified;
             }
             deadlocked += usize::from(recorded.deadlocked);
             let trace = &recorded.traces[0];
+            if let Some(scanned) = &mut scanned {
+                scanned.add(trace)?;
+            }
             let known = all.as_ref().map_or(&[][..], |all| &all.findings);
             let mut analysis = self.analysed(trace, known, &config)?;
             if self.explore {
@@ -164,22 +186,35 @@ impl Args {
                 if orders > 0 {
                     last_new = number as u32 + 1;
                 }
-                tell_run(number, self.runs, orders, known, &analysis.findings);
+                told::run(number, self.runs, orders, known, &analysis.findings);
             }
             match &mut all {
                 None => all = Some(analysis),
                 Some(all) => all.take_in(analysis),
             }
+            first.get_or_insert(recorded);
         }
-        let Some(mut analysis) = all else {
+        let (Some(mut analysis), Some(recorded)) = (all, first) else {
             return Ok(exit);
         };
+        let mut others = self.other_orders(&store, &recorded, &mut analysis);
+        if let Some(others) = &mut others {
+            let mut found = std::mem::take(&mut others.findings);
+            found.retain(|finding| !suppressions.match_finding(finding));
+            analysis.take_in_findings(found);
+        }
+        let outcome = scanned.map(|scanned| scanned.join(&mut analysis.findings));
+        analysis
+            .findings
+            .retain(|finding| !suppressions.match_finding(finding));
         let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
         analysis.findings.sort_by_key(by_rung);
         let found = deadlocked
             + match self.format {
-                Format::Text => show(&analysis, self.warnings),
-                Format::Json => self.write_json(&mut analysis)?,
+                Format::Text => {
+                    told::findings(&analysis, others.as_ref(), outcome.as_ref(), self.warnings)
+                }
+                Format::Json => self.write_json(&mut analysis, others.as_ref(), outcome)?,
             };
         self.tell_coverage(&coverage, last_new);
         let of_search = search::exit(&analysis, found);
@@ -196,12 +231,22 @@ impl Args {
     }
 
     /// Writes the report for programs; how many findings there are that are more than suspicious.
-    fn write_json(&self, analysis: &mut Analysis) -> Result<usize> {
+    fn write_json(
+        &self,
+        analysis: &mut Analysis,
+        others: Option<&Explored>,
+        scan: Option<Outcome>,
+    ) -> Result<usize> {
         if !self.warnings {
             let findings = &mut analysis.findings;
             findings.retain(|finding| finding.rung != Rung::Warning);
         }
-        let report = json::report(&analysis.findings, Figures::of(analysis)) + "\n";
+        let figures = CheckFigures {
+            of_methods: Figures::of(analysis),
+            orders: others.map(OrderFigures::of),
+            scan,
+        };
+        let report = json::report(&analysis.findings, figures) + "\n";
         predict::write(&report, self.output.as_deref())?;
         input::tell(&analysis.remarks);
         let sure = analysis.findings.iter();
@@ -211,18 +256,22 @@ impl Args {
     /// Searches for what is only suspicious; whether something was left open.
     fn settle(&self, store: &Store, trace: &Path, analysis: &mut Analysis) -> Result<bool> {
         let again = again::of(trace)?;
-        let archive = Archive {
-            store,
-            typed: self.command.clone(),
-            options: self.search.options(),
-        };
+        let archive = self.archive(store);
         let settled = warnings::settle(analysis, trace, &again, &archive, &self.limits)?;
         if !self.is_json() {
-            told::warnings(&settled);
+            search_told::warnings(&settled);
         }
         warnings::report(analysis, &settled);
         let is_open = |one: &Settled| matches!(one.verdict, Verdict::Inconclusive(_));
         Ok(settled.iter().any(is_open))
+    }
+
+    fn archive<'a>(&self, store: &'a Store) -> Archive<'a> {
+        Archive {
+            store,
+            typed: self.command.clone(),
+            options: self.search.options(),
+        }
     }
 
     /// Says whether more runs would pay.
@@ -271,139 +320,31 @@ impl Args {
     }
 }
 
-/// Says what one of several runs has brought.
-fn tell_run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {
-    let is_new = |finding: &&Finding| {
-        finding.rung != Rung::Warning && !known.iter().any(|known| known.id == finding.id)
-    };
-    let findings = found.iter().filter(is_new).count() as u64;
-    say(format_args!(
-        "run {} of {runs}: {}, {}",
-        number + 1,
-        counted(findings, "new finding"),
-        counted(orders, "new synchronisation order"),
-    ));
+/// What was done, for programs.
+#[derive(Serialize)]
+struct CheckFigures {
+    #[serde(flatten)]
+    of_methods: Figures,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    orders: Option<OrderFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scan: Option<Outcome>,
 }
 
-/// Verifies and counts the trace, and prints how it went (of several, only the first).
-fn verified(recorded: &Recorded, is_first: bool) -> Result<Exit> {
-    let path = &recorded.traces[0];
-    let broken = |error: &input::ReadError| input::broken(path, error);
-    let mut steps = Watched::new(input::open(path)?, "verifying");
-    let mut verifier = deadheat_trace::verify::Verifier::new(steps.mode(), Default::default());
-    let mut counter = deadheat_trace::stats::Counter::new();
-    let mut index = 0;
-    while let Some(step) = steps.next_step().map_err(|error| broken(&error))? {
-        verifier.step(deadheat_trace::EventIndex(index), &step);
-        counter.step(&step);
-        index += 1;
-    }
-    let input = steps.into_inner();
-    let stats = counter.finish(input.mode(), input.tables());
-    let checked = verifier.finish(input.tables());
-
-    if !is_first {
-        recorded.tell(true);
-        return Ok(verify::verdict(&checked));
-    }
-    recorded.tell(false);
-    anstream::print!("{}", table(&stats, checked.mismatches));
-    anstream::println!("{:<16}{}", "verification", verify::summary(&checked));
-    for violation in checked.violations.iter().take(5) {
-        anstream::println!("  {}", violation.describe(input.tables()));
-    }
-    let deadlock = match recorded.deadlocked {
-        true => styled(BAD, "this run ended in one"),
-        false => "no".to_owned(),
-    };
-    anstream::println!("{:<16}{deadlock}", "deadlocked");
-    Ok(verify::verdict(&checked))
+/// How many other orders were executed, for programs.
+#[derive(Serialize)]
+struct OrderFigures {
+    executions: u64,
+    exhausted: bool,
+    seconds: f64,
 }
 
-/// Prints what was found; how many findings there are that are more than suspicious.
-fn show(analysis: &Analysis, warnings: bool) -> usize {
-    let (suspicious, sure): (Vec<&Finding>, Vec<&Finding>) = analysis
-        .findings
-        .iter()
-        .partition(|finding| finding.rung == Rung::Warning);
-    for (kind, name) in [(Kind::Race, "data races"), (Kind::Deadlock, "deadlocks")] {
-        let of_kind = sure.iter().filter(|finding| finding.kind == kind);
-        let told = match of_kind.clone().count() as u64 {
-            0 => "none".to_owned(),
-            many => {
-                let on = |rung: Rung| {
-                    let those = of_kind.clone().filter(|finding| finding.rung == rung);
-                    those.count() as u64
-                };
-                let (seen, sure) = (on(Rung::Observed), on(Rung::Confirmed));
-                let rungs = [
-                    (sure, "confirmed"),
-                    (many - seen - sure, "with a witness"),
-                    (seen, "seen in this run only"),
-                ];
-                let rungs = rungs.into_iter().filter(|(count, _)| *count > 0);
-                let rungs: Vec<String> = rungs
-                    .map(|(number, what)| format!("{} {what}", count(number)))
-                    .collect();
-                styled(BAD, rungs.join(", "))
-            }
-        };
-        anstream::println!("{name:<16}{told}");
-    }
-    let more = match (suspicious.len() as u64, warnings) {
-        (0, _) => "none".to_owned(),
-        (many, true) => count(many),
-        (many, false) => format!("{} (deadheat check --warnings shows them)", count(many)),
-    };
-    anstream::println!("{:<16}{more}", "warnings");
-    for finding in &sure {
-        anstream::print!("\n{}", text::finding(finding));
-    }
-    if warnings {
-        for finding in &suspicious {
-            anstream::print!("\n{}", text::finding(finding));
+impl OrderFigures {
+    fn of(explored: &Explored) -> Self {
+        OrderFigures {
+            executions: explored.outcome.progress.executions,
+            exhausted: explored.outcome.exhausted(),
+            seconds: explored.took.as_secs_f64(),
         }
     }
-    input::tell(&analysis.remarks);
-    search::tell(analysis);
-    sure.len()
-}
-
-fn table(stats: &Stats, external: u64) -> String {
-    let of = |op: Op| stats.by_op.get(&op).copied().unwrap_or(0);
-    let atomics = of(Op::AtomicRead) + of(Op::AtomicWrite) + of(Op::AtomicRmw);
-    let plain = of(Op::Read) + of(Op::Write);
-    let rows = [
-        ("threads", count(stats.threads.len() as u64)),
-        ("events", count(stats.steps)),
-        (
-            "accesses",
-            format!(
-                "{} ({}, {}, {} atomic)",
-                count(plain + atomics),
-                counted(of(Op::Read), "read"),
-                counted(of(Op::Write), "write"),
-                count(atomics)
-            ),
-        ),
-        (
-            "locks",
-            format!(
-                "{} ({})",
-                count(stats.locks),
-                counted(of(Op::Acquire) + of(Op::ReadAcquire), "acquisition")
-            ),
-        ),
-        (
-            "shared memory",
-            format!(
-                "{} of {}",
-                count(stats.shared_words),
-                counted(stats.words, "word")
-            ),
-        ),
-        ("external writes", count(external)),
-    ];
-    let lines = rows.map(|(name, value)| format!("{name:<16}{}\n", styled(BOLD, value)));
-    lines.concat()
 }

@@ -1,0 +1,191 @@
+//! What `deadheat check` says: about the run, its trace, and what was found.
+
+use deadheat_report::{Finding, Kind, Rung, text};
+use deadheat_trace::stats::Stats;
+use deadheat_trace::{Op, Steps};
+
+use super::super::search;
+use super::super::trace::verify;
+use crate::analysis::Analysis;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::explore::told;
+use crate::explore::whole::Explored;
+use crate::input;
+use crate::progress::Watched;
+use crate::recorder::Recorded;
+use crate::scanned::Outcome;
+use crate::terminal::{BAD, BOLD, count, counted, say, styled};
+
+/// Says what one of several runs has brought.
+pub(super) fn run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {
+    let is_new = |finding: &&Finding| {
+        finding.rung != Rung::Warning && !known.iter().any(|known| known.id == finding.id)
+    };
+    let findings = found.iter().filter(is_new).count() as u64;
+    say(format_args!(
+        "run {} of {runs}: {}, {}",
+        number + 1,
+        counted(findings, "new finding"),
+        counted(orders, "new synchronisation order"),
+    ));
+}
+
+/// Verifies and counts the trace, and prints how it went (of several, only the first).
+pub(super) fn verified(recorded: &Recorded, is_first: bool) -> Result<Exit> {
+    let path = &recorded.traces[0];
+    let broken = |error: &input::ReadError| input::broken(path, error);
+    let mut steps = Watched::new(input::open(path)?, "verifying");
+    let mut verifier = deadheat_trace::verify::Verifier::new(steps.mode(), Default::default());
+    let mut counter = deadheat_trace::stats::Counter::new();
+    let mut index = 0;
+    while let Some(step) = steps.next_step().map_err(|error| broken(&error))? {
+        verifier.step(deadheat_trace::EventIndex(index), &step);
+        counter.step(&step);
+        index += 1;
+    }
+    let input = steps.into_inner();
+    let stats = counter.finish(input.mode(), input.tables());
+    let checked = verifier.finish(input.tables());
+
+    if !is_first {
+        recorded.tell(true);
+        return Ok(verify::verdict(&checked));
+    }
+    recorded.tell(false);
+    anstream::print!("{}", table(&stats, checked.mismatches));
+    anstream::println!("{:<16}{}", "verification", verify::summary(&checked));
+    for violation in checked.violations.iter().take(5) {
+        anstream::println!("  {}", violation.describe(input.tables()));
+    }
+    let deadlock = match recorded.deadlocked {
+        true => styled(BAD, "this run ended in one"),
+        false => "no".to_owned(),
+    };
+    anstream::println!("{:<16}{deadlock}", "deadlocked");
+    Ok(verify::verdict(&checked))
+}
+
+/// Prints what was found; how many findings there are that are more than suspicious.
+pub(super) fn findings(
+    analysis: &Analysis,
+    others: Option<&Explored>,
+    scan: Option<&Outcome>,
+    warnings: bool,
+) -> usize {
+    let (suspicious, sure): (Vec<&Finding>, Vec<&Finding>) = analysis
+        .findings
+        .iter()
+        .partition(|finding| finding.rung == Rung::Warning);
+    let kinds = [
+        (Kind::Race, "data races"),
+        (Kind::Deadlock, "deadlocks"),
+        (Kind::Failure, "failures"),
+    ];
+    for (kind, name) in kinds {
+        let of_kind = sure.iter().filter(|finding| finding.kind == kind);
+        if kind == Kind::Failure && of_kind.clone().next().is_none() {
+            continue;
+        }
+        let told = match of_kind.clone().count() as u64 {
+            0 => "none".to_owned(),
+            many => {
+                let on = |rung: Rung| {
+                    let those = of_kind.clone().filter(|finding| finding.rung == rung);
+                    those.count() as u64
+                };
+                let (seen, sure) = (on(Rung::Observed), on(Rung::Confirmed));
+                let rungs = [
+                    (sure, "confirmed"),
+                    (many - seen - sure, "with a witness"),
+                    (seen, "seen in this run only"),
+                ];
+                let rungs = rungs.into_iter().filter(|(count, _)| *count > 0);
+                let rungs: Vec<String> = rungs
+                    .map(|(number, what)| format!("{} {what}", count(number)))
+                    .collect();
+                styled(BAD, rungs.join(", "))
+            }
+        };
+        anstream::println!("{name:<16}{told}");
+    }
+    let more = match (suspicious.len() as u64, warnings) {
+        (0, _) => "none".to_owned(),
+        (many, true) => count(many),
+        (many, false) => format!("{} (deadheat check --warnings shows them)", count(many)),
+    };
+    anstream::println!("{:<16}{more}", "warnings");
+    if let Some(outcome) = scan {
+        anstream::println!("{:<16}{}", "scan", outcome.told());
+    }
+    if let Some(others) = others {
+        orders(others, suspicious.len());
+    }
+    for finding in &sure {
+        anstream::print!("\n{}", text::finding(finding));
+    }
+    if warnings {
+        for finding in &suspicious {
+            anstream::print!("\n{}", text::finding(finding));
+        }
+    }
+    input::tell(&analysis.remarks);
+    search::tell(analysis);
+    sure.len()
+}
+
+/// How many other orders were executed, and what that means for the warnings.
+fn orders(others: &Explored, warnings: usize) {
+    let executions = counted(others.outcome.progress.executions, "execution");
+    let extent = told::extent(&others.outcome);
+    let refuted = match others.outcome.exhausted() && others.unsettled.is_empty() {
+        true if warnings > 0 => ": none has what is only suspicious",
+        _ => "",
+    };
+    anstream::println!("{:<16}{executions}, {extent}{refuted}", "other orders");
+    for what in &others.unsettled {
+        anstream::println!("{:<16}{what}", "unconfirmed");
+    }
+    for effect in told::effects(others.effects) {
+        say(format_args!("{effect}; none of that left the search"));
+    }
+}
+
+fn table(stats: &Stats, external: u64) -> String {
+    let of = |op: Op| stats.by_op.get(&op).copied().unwrap_or(0);
+    let atomics = of(Op::AtomicRead) + of(Op::AtomicWrite) + of(Op::AtomicRmw);
+    let plain = of(Op::Read) + of(Op::Write);
+    let rows = [
+        ("threads", count(stats.threads.len() as u64)),
+        ("events", count(stats.steps)),
+        (
+            "accesses",
+            format!(
+                "{} ({}, {}, {} atomic)",
+                count(plain + atomics),
+                counted(of(Op::Read), "read"),
+                counted(of(Op::Write), "write"),
+                count(atomics)
+            ),
+        ),
+        (
+            "locks",
+            format!(
+                "{} ({})",
+                count(stats.locks),
+                counted(of(Op::Acquire) + of(Op::ReadAcquire), "acquisition")
+            ),
+        ),
+        (
+            "shared memory",
+            format!(
+                "{} of {}",
+                count(stats.shared_words),
+                counted(stats.words, "word")
+            ),
+        ),
+        ("external writes", count(external)),
+    ];
+    let lines = rows.map(|(name, value)| format!("{name:<16}{}\n", styled(BOLD, value)));
+    lines.concat()
+}
