@@ -56,7 +56,7 @@ pub struct Analysis<'a> {
     written: FxHashMap<ClassId, Vec<(i64, u64)>>,
     /// Which addresses are stored where.
     pub stores: Stores,
-    /// How many can pass a semaphore at first, if that is known: by the class and offset.
+    /// How many can pass a semaphore at first, or have to come to a barrier, if that is known: by the class and offset.
     pub semaphores: FxHashMap<Target, Option<i64>>,
     /// Functions whose summaries were too large, and say less than is known.
     pub cut: BTreeSet<FunctionId>,

@@ -169,6 +169,22 @@ impl Paths {
         }
     }
 
+    /// The same, whichever elements of arrays it leads to.
+    pub fn nameless(&mut self, path: PathId) -> PathId {
+        match self.nodes[path.0 as usize] {
+            Node::Base(_) => path,
+            Node::Step(before, step) => {
+                let before = self.nameless(before);
+                let step = match step {
+                    Step::Element(stride, _) => Step::Element(stride, None),
+                    other => other,
+                };
+                // It was not too long before.
+                self.step(before, step).unwrap_or(path)
+            }
+        }
+    }
+
     /// What it is a part of, and where in there: the longest beginning without a field at its end.
     pub fn whole(&self, path: PathId) -> (PathId, i64) {
         match self.nodes[path.0 as usize] {

@@ -106,7 +106,8 @@ impl Flow<'_, '_> {
         if targets.is_empty() && self.is_collecting {
             self.analysis.unresolved.insert(site);
         }
-        let after = self.calls(site, &targets, arguments, state)?;
+        let given = self.given(arguments);
+        let after = self.calls(site, &targets, (arguments, &given), state)?;
         *state = after;
         if let Some(into) = into
             && self.allocated.contains(&into)
@@ -121,7 +122,7 @@ impl Flow<'_, '_> {
         &mut self,
         site: Site,
         targets: &[FunctionId],
-        arguments: &[Operand],
+        arguments: (&[Operand], &[Option<PathId>]),
         state: &State,
     ) -> Option<State> {
         let mut after: Option<State> = None;
@@ -148,7 +149,7 @@ impl Flow<'_, '_> {
         &mut self,
         site: Site,
         callee: FunctionId,
-        arguments: &[Operand],
+        (arguments, given): (&[Operand], &[Option<PathId>]),
         state: &mut State,
     ) -> bool {
         let Some(summary) = self.analysis.summaries[callee.index()].clone() else {
@@ -163,10 +164,9 @@ impl Flow<'_, '_> {
             }
             return true;
         };
-        let given = self.given(arguments);
         let terms = Arguments {
             callee,
-            paths: &given,
+            paths: given,
         };
         for (argument, escapes) in arguments.iter().zip(&summary.escapes) {
             if *escapes {
@@ -318,7 +318,15 @@ impl Flow<'_, '_> {
                 Effect::Calls { with, .. } => {
                     let with: Vec<Operand> = with.iter().filter_map(|one| argument(*one)).collect();
                     let targets = self.analysis.calls.targets(site).to_vec();
-                    if let Some(after) = self.calls(site, &targets, &with, state) {
+                    let paths = &mut self.analysis.paths;
+                    let elements: Vec<Option<PathId>> = with
+                        .iter()
+                        .map(|one| {
+                            let path = self.values.path(paths, *one)?;
+                            paths.step(path, Step::Element(1, None))
+                        })
+                        .collect();
+                    if let Some(after) = self.calls(site, &targets, (&with, &elements), state) {
                         *state = after;
                     }
                 }
@@ -411,7 +419,7 @@ impl Flow<'_, '_> {
                 since: BTreeSet::new(),
             });
         }
-        if let Some(mut after) = self.calls(site, &targets, &[], &inside) {
+        if let Some(mut after) = self.calls(site, &targets, (&[], &[]), &inside) {
             after.unlock(released(flag, target));
             // It may have run in another thread.
             let before = state.clone();

@@ -155,7 +155,7 @@ impl Flow<'_, '_> {
 
     /// Threads whose handle is there have ended. Behind a loop, all of an array.
     pub(super) fn join(&mut self, handle: PathId, is_loop: bool, state: &mut State) {
-        let plain = self.without_index(handle);
+        let plain = self.analysis.paths.nameless(handle);
         let array = self.array_of(plain);
         if array.is_some() && !is_loop {
             return;
@@ -164,7 +164,7 @@ impl Flow<'_, '_> {
             state.live.iter().map(|(site, at)| (*site, *at)).collect();
         for (site, at) in live {
             let same = at.is_some_and(|at| {
-                let at = self.without_index(at);
+                let at = self.analysis.paths.nameless(at);
                 let (whole, _) = self.analysis.paths.whole(at);
                 at == plain || array.is_some_and(|array| array == at || array == whole)
             });
@@ -183,19 +183,5 @@ impl Flow<'_, '_> {
             Some((array, Step::Element(..))) => Some(array),
             _ => None,
         }
-    }
-
-    fn without_index(&mut self, path: PathId) -> PathId {
-        let paths = &mut self.analysis.paths;
-        let steps = paths.steps(path);
-        let mut plain = paths.base(paths.origin(path));
-        for step in steps {
-            let step = match step {
-                Step::Element(stride, _) => Step::Element(stride, None),
-                other => other,
-            };
-            plain = paths.step(plain, step).unwrap_or(plain);
-        }
-        plain
     }
 }

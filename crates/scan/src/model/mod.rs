@@ -81,7 +81,7 @@ pub enum Effect {
         /// Where.
         barrier: u32,
     },
-    /// Gives a semaphore its first value.
+    /// Gives a semaphore its first value, or a barrier the number of those who have to come.
     Count {
         /// Which.
         semaphore: u32,

@@ -253,6 +253,7 @@ pub fn is_same_lock(
         && !matches!(base, Base::Value(..))
         && is_common(analysis, base, [one, other], way)
         && is_single(analysis, base)
+        && is_near_given(analysis, base, [one, other])
         && is_steady(analysis, left);
     if is_unique {
         return true;
@@ -275,6 +276,13 @@ fn is_single(analysis: &Analysis, base: Base) -> bool {
         Base::Heap(site) => analysis.calls.is_once(site),
         Base::Value(..) => false,
     }
+}
+
+/// What callers of an entry hand over is taken for one object for what is reached from there. To a global variable each may bring another lock.
+fn is_near_given(analysis: &Analysis, base: Base, deeds: [&Deed; 2]) -> bool {
+    let is_given = |path: PathId| matches!(analysis.paths.origin(path), Base::Given(_));
+    let mut data = deeds.iter().map(|deed| deed.path);
+    !matches!(base, Base::Given(_)) || data.all(|path| path.is_some_and(is_given))
 }
 
 /// Whether what is read on the way is the same each time: a global pointer is, if it is set once. What pointers in structures hold is taken to

@@ -7,6 +7,7 @@ use crate::model::Mode;
 use crate::path::PathId;
 use crate::summary::{Deed, What};
 
+use super::protect::{Order, order};
 use super::threads::{Together, together};
 use super::{Root, alias};
 
@@ -20,9 +21,17 @@ pub struct Cycle {
 }
 
 /// How many threads a cycle may have.
-const LONGEST: usize = 4;
+const LONGEST: usize = 5;
 /// How many steps of the search there are, at most.
 const STEPS: usize = 200_000;
+
+/// Where cycles are looked for.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    root: &'a Root,
+    /// All that is done there.
+    all: &'a [Deed],
+}
 
 /// One lock is taken while another is held.
 struct Edge {
@@ -32,7 +41,7 @@ struct Edge {
     mode: (Mode, Mode),
 }
 
-/// All cycles of up to four locks; one for each set of statements.
+/// All cycles of up to five locks; one for each set of statements.
 pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
     let mut found: Vec<Cycle> = Vec::new();
     for root in roots {
@@ -56,9 +65,10 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
                 }
             }
         }
+        let scene = Scene { root, all: &deeds };
         let mut search = Search {
             edges: &edges,
-            root,
+            scene,
             steps: 0,
             found: Vec::new(),
         };
@@ -66,6 +76,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
             search.extend(analysis, &mut vec![first]);
         }
         found.extend(search.found);
+        found.extend(among_elements(analysis, scene, &edges));
     }
     let key = |cycle: &Cycle| {
         let mut sites: Vec<_> = cycle.deeds.iter().map(|deed| deed.site).collect();
@@ -77,9 +88,33 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
     found
 }
 
+/// Threads that take two locks of the same array, nobody knows in which order: the dining philosophers.
+fn among_elements(analysis: &mut Analysis, scene: Scene, edges: &[Edge]) -> Vec<Cycle> {
+    let mut found = Vec::new();
+    let arrays: Vec<Option<PathId>> = edges
+        .iter()
+        .map(|edge| {
+            let [from, to] = [edge.from, edge.to].map(|path| analysis.paths.nameless(path));
+            let is_alone = edge.mode == (Mode::Write, Mode::Write);
+            (from == to && from != edge.from && is_alone).then_some(from)
+        })
+        .collect();
+    for (number, one) in edges.iter().enumerate() {
+        for (other, array) in edges.iter().zip(&arrays).skip(number) {
+            if array.is_some() && *array == arrays[number] && meet(analysis, scene, one, other) {
+                found.push(Cycle {
+                    deeds: vec![Rc::clone(&one.deed), Rc::clone(&other.deed)],
+                    holds: vec![one.from, other.from],
+                });
+            }
+        }
+    }
+    found
+}
+
 struct Search<'a> {
     edges: &'a [Edge],
-    root: &'a Root,
+    scene: Scene<'a>,
     steps: usize,
     found: Vec<Cycle>,
 }
@@ -115,7 +150,7 @@ impl Search<'_> {
             }
             let fits = chosen.iter().all(|other| {
                 let other = &self.edges[*other];
-                other.from != edge.from && meet(analysis, self.root, other, edge)
+                other.from != edge.from && meet(analysis, self.scene, other, edge)
             });
             if fits {
                 chosen.push(next);
@@ -127,10 +162,13 @@ impl Search<'_> {
 }
 
 /// Whether two threads can be there at the same time, with no lock that both need to hold alone.
-fn meet(analysis: &mut Analysis, root: &Root, one: &Edge, other: &Edge) -> bool {
-    let ways = together(&analysis.spawns, root.is_parallel, &one.deed, &other.deed);
-    ways.into_iter()
-        .any(|way| !is_guarded(analysis, &one.deed, &other.deed, way))
+fn meet(analysis: &mut Analysis, scene: Scene, one: &Edge, other: &Edge) -> bool {
+    let is_parallel = scene.root.is_parallel;
+    let ways = together(&analysis.spawns, is_parallel, &one.deed, &other.deed);
+    ways.into_iter().any(|way| {
+        !is_guarded(analysis, &one.deed, &other.deed, way)
+            && order(analysis, scene.all, &one.deed, &other.deed) != Order::Sure
+    })
 }
 
 fn is_guarded(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> bool {

@@ -1,8 +1,10 @@
 //! What keeps two accesses apart: a lock that both hold, the histories of their locks (theorem 7 of the paper), or an order.
 
+use std::collections::BTreeSet;
+
 use crate::analysis::Analysis;
 use crate::model::Mode;
-use crate::path::PathId;
+use crate::path::{PathId, Site};
 use crate::state::Fact;
 use crate::summary::{Deed, What};
 
@@ -81,15 +83,17 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                 return Order::Sure;
             }
             Fact::Waited(condition) if !first.maybe.contains(&Fact::Signalled(condition)) => {
-                let signals = all
-                    .iter()
-                    .filter(|deed| deed.what == What::Signal && deed.path == Some(condition));
+                let signals = || all.iter().filter(|deed| deed.what == What::Signal);
+                let target = signals().find(|deed| deed.path == Some(condition));
+                let target = target.and_then(|deed| deed.target);
                 let mut mine = 0;
                 let mut others = 0;
-                for signal in signals {
+                for signal in signals() {
+                    let is_it = signal.path == Some(condition);
                     match signal.chain == first.chain {
-                        true => mine += 1,
-                        false => others += 1,
+                        true => mine += usize::from(is_it),
+                        // One that nobody can name may be it as well.
+                        false => others += usize::from(is_it || signal.target == target),
                     }
                 }
                 let is_single = first
@@ -102,16 +106,33 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                     _ => perhaps = Order::Perhaps(condition),
                 }
             }
-            Fact::Passed(barrier) if !first.maybe.contains(&Fact::Passed(barrier)) => {
-                let mut passes = all
-                    .iter()
-                    .filter(|deed| deed.what == What::Barrier && deed.path == Some(barrier));
-                if passes.any(|pass| pass.chain == first.chain) {
-                    return Order::Sure;
-                }
+            Fact::Passed(barrier)
+                if !first.maybe.contains(&Fact::Passed(barrier))
+                    && is_for_all(analysis, all, barrier, first) =>
+            {
+                return Order::Sure;
             }
             _ => {}
         }
     }
     perhaps
+}
+
+/// Whether nobody passes a barrier without the thread of a deed: it comes there, and no more threads do than have to. Of those that
+/// are created in a loop it is taken that they are as many.
+fn is_for_all(analysis: &Analysis, all: &[Deed], barrier: PathId, deed: &Deed) -> bool {
+    let passes: Vec<&Deed> = all
+        .iter()
+        .filter(|pass| pass.what == What::Barrier && pass.path == Some(barrier))
+        .collect();
+    let chains: BTreeSet<&[Site]> = passes.iter().map(|pass| &pass.chain[..]).collect();
+    let mut created = chains.iter().flat_map(|chain| chain.iter());
+    let is_known = created.all(|site| !analysis.spawns[site].is_multiple);
+    let target = passes.first().and_then(|pass| pass.target);
+    let count = target.and_then(|target| analysis.semaphores.get(&target).copied().flatten());
+    let is_enough = match count {
+        Some(count) if is_known => chains.len() as i64 <= count,
+        _ => true,
+    };
+    is_enough && chains.contains(&deed.chain[..])
 }

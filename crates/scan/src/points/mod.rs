@@ -350,6 +350,17 @@ impl<'a> Points<'a> {
                 }
                 Effect::Calls { function, with } => {
                     let with: Vec<Operand> = with.iter().filter_map(|one| argument(*one)).collect();
+                    // Any element of what they point at.
+                    for one in &with {
+                        if let Some(Target { class, offset }) = self.operand(id, *one) {
+                            let row = Row {
+                                from: offset,
+                                to: i64::MAX,
+                                stride: 1,
+                            };
+                            self.classes.add_row(class, row);
+                        }
+                    }
                     if let Some(function) = argument(*function) {
                         self.indirect.push((site, function, with, None));
                     }

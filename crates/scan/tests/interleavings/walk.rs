@@ -279,15 +279,16 @@ impl Walk<'_> {
                 let own = next.threads[thread].frames.last_mut().expect("it runs");
                 own.values.insert(into.0, read);
             }
-            Kind::Store { to, value, .. } => match self.content(frame, *to) {
-                Content::At(Place::Global(super::program::globals::KNOWN)) => {
-                    if let Content::At(place) = self.content(frame, *value) {
-                        next.known = Some(place);
-                    }
+            // What was not made known yet is left alone.
+            Kind::Store { to, value, .. } => {
+                let known = Content::At(Place::Global(super::program::globals::KNOWN));
+                if let (true, Content::At(place)) = (
+                    self.content(frame, *to) == known,
+                    self.content(frame, *value),
+                ) {
+                    next.known = Some(place);
                 }
-                // What was not made known yet is left alone.
-                _ => {}
-            },
+            }
             Kind::Call {
                 into,
                 callee: Callee::Direct(callee),
