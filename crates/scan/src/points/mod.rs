@@ -35,6 +35,8 @@ pub struct Points<'a> {
     /// Calls through pointers, and what they may call as far as that is known.
     indirect: Vec<(Site, Operand, Vec<Operand>, Option<ValueId>)>,
     linked: FxHashSet<(Site, FunctionId)>,
+    /// Values of the function that is looked at that are fields of structures.
+    parts: FxHashMap<ValueId, (i64, LayoutId)>,
     /// What is copied, to where and from where.
     copies: Vec<(Target, Target)>,
     /// Threads that run a virtual function of an object.
@@ -55,6 +57,7 @@ impl<'a> Points<'a> {
             heap: FxHashMap::default(),
             indirect: Vec::new(),
             linked: FxHashSet::default(),
+            parts: FxHashMap::default(),
             copies: Vec::new(),
             methods: Vec::new(),
         };
@@ -125,6 +128,18 @@ impl<'a> Points<'a> {
 
     fn function(&mut self, id: FunctionId) {
         let function: &Function = self.program.function(id);
+        let statements = function.blocks.iter().flat_map(|block| &block.statements);
+        self.parts = statements
+            .filter_map(|statement| match &statement.kind {
+                Kind::Part {
+                    into,
+                    offset: Offset::Constant(by),
+                    layout: Some(layout),
+                    ..
+                } => Some((*into, (*by, *layout))),
+                _ => None,
+            })
+            .collect();
         for (number, block) in function.blocks.iter().enumerate() {
             for (index, statement) in block.statements.iter().enumerate() {
                 let site = Site {
@@ -194,7 +209,7 @@ impl<'a> Points<'a> {
                     Offset::Element {
                         stride, constant, ..
                     } => {
-                        let row = self.row(function, *base, target, *stride);
+                        let row = self.row(*base, target, *stride);
                         self.classes.add_row(target.class, row);
                         self.classes.shifted(target, *constant)
                     }
@@ -215,7 +230,7 @@ impl<'a> Points<'a> {
     }
 
     /// The array whose elements are so large, one of which is at `base`.
-    fn row(&self, function: &Function, base: Operand, target: Target, stride: u64) -> Row {
+    fn row(&self, base: Operand, target: Target, stride: u64) -> Row {
         let stride = stride.min(i64::MAX as u64);
         let within = |layout: LayoutId, offset: i64| {
             let (from, to) = rows::extent(self.program, layout, offset, stride)?;
@@ -236,18 +251,8 @@ impl<'a> Points<'a> {
                 }
             }
             Operand::Value(value) => {
-                let statements = function.blocks.iter().flat_map(|block| &block.statements);
-                let parts = statements.filter_map(|statement| match &statement.kind {
-                    Kind::Part {
-                        into,
-                        offset: Offset::Constant(by),
-                        layout,
-                        ..
-                    } if *into == value => Some((*by, (*layout)?)),
-                    _ => None,
-                });
-                let first = { parts }.next();
-                first.and_then(|(by, layout)| within(layout, by))
+                let part = self.parts.get(&value).copied();
+                part.and_then(|(by, layout)| within(layout, by))
             }
             _ => None,
         };
