@@ -72,6 +72,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_meant_to_run_is_left_out() {
+        let top = tempfile::tempdir().expect("a folder");
+        let scanned = top.path().join("scan");
+        std::fs::create_dir(&scanned).expect("a folder");
+        std::fs::write(scanned.join("a.c"), "int x; // RACE!\n").expect("a file");
+        std::fs::write(scanned.join("STATIC"), "").expect("a file");
+        assert!(super::read_folder(top.path()).unwrap().is_empty());
+    }
+
+    #[test]
     fn a_missing_folder_is_named() {
         let error = super::read_folder("no/such/folder").unwrap_err();
         assert!(

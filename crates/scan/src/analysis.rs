@@ -10,6 +10,7 @@ use crate::flow;
 use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
 use crate::model::{Effect, Model};
 use crate::path::{PathId, Paths, Site};
+use crate::pointees::Pointees;
 use crate::points::{ClassId, Points, Target};
 use crate::stores::Stores;
 use crate::summary::Summary;
@@ -54,6 +55,8 @@ pub struct Analysis<'a> {
     pub shared: FxHashSet<ClassId>,
     /// Which bytes of them are written anywhere.
     written: FxHashMap<ClassId, Vec<(i64, u64)>>,
+    /// What pointers point at, for their names.
+    pub pointees: Pointees,
     /// Which addresses are stored where.
     pub stores: Stores,
     /// How many can pass a semaphore at first, or have to come to a barrier, if that is known: by the class and offset.
@@ -81,6 +84,7 @@ impl<'a> Analysis<'a> {
             spawns: BTreeMap::new(),
             shared: FxHashSet::default(),
             written: FxHashMap::default(),
+            pointees: Pointees::of(program),
             stores: Stores::default(),
             semaphores: FxHashMap::default(),
             cut: BTreeSet::new(),

@@ -16,6 +16,7 @@ pub mod model;
 mod names;
 pub mod pairs;
 pub mod path;
+pub mod pointees;
 pub mod points;
 pub mod rank;
 pub mod roots;

@@ -3,11 +3,28 @@
 use crate::analysis::Analysis;
 use crate::ir::{FunctionId, LayoutId, PlaceId, ValueId};
 use crate::path::{Base, PathId, Site, Step};
+use crate::pointees::Pointer;
 
 impl Analysis<'_> {
     /// The name of a path: `accounts[].balance`, `list->lock`.
     pub fn name(&self, path: PathId) -> String {
         self.name_and_layout(path).0
+    }
+
+    /// The name of so many bytes at a path. The first field of a structure has the structure's own path.
+    pub fn access_name(&self, path: PathId, size: u64) -> String {
+        let (name, layout, is_address) = self.name_parts(path);
+        let field = layout.filter(|id| {
+            let layout = self.program.layouts.get(id.index());
+            layout.is_some_and(|layout| 0 < size && size < layout.size)
+        });
+        let field = field.and_then(|layout| self.program.field_path(layout, 0, size));
+        match (field, is_address) {
+            (Some(field), true) => format!("{name}->{field}"),
+            (Some(field), false) => format!("{name}.{field}"),
+            (None, true) => format!("*{name}"),
+            (None, false) => name,
+        }
     }
 
     /// The name of a lock. One that is the first field of a structure has the structure's own path.
@@ -28,15 +45,31 @@ impl Analysis<'_> {
 
     /// The name of a path, and what lies there if that is known.
     fn name_and_layout(&self, path: PathId) -> (String, Option<LayoutId>) {
+        match self.name_parts(path) {
+            (name, _, true) => (format!("*{name}"), None),
+            (name, layout, false) => (name, layout),
+        }
+    }
+
+    /// The name of a path, or of an address there, what lies there, and whether it is the address's.
+    fn name_parts(&self, path: PathId) -> (String, Option<LayoutId>, bool) {
         let (mut name, mut layout) = self.base_name(self.paths.origin(path));
         // Whether the name so far is that of an address.
         let mut is_address = matches!(
             self.paths.origin(path),
             Base::Parameter(_) | Base::Value(..) | Base::Given(_)
-        );
+        ) || self.is_named_block(path);
+        let mut pointer = match self.paths.origin(path) {
+            Base::Global(global) => Some(Pointer::Global(global, 0)),
+            _ => layout.map(|layout| Pointer::Field(layout, 0)),
+        };
         for step in self.paths.steps(path) {
             match step {
                 Step::Field(offset) => {
+                    pointer = match pointer {
+                        Some(Pointer::Global(global, 0)) => Some(Pointer::Global(global, offset)),
+                        _ => layout.map(|layout| Pointer::Field(layout, offset)),
+                    };
                     let (field, inner) = self.field_name(layout, offset);
                     let (stem, link) = match is_address {
                         true => (name, "->"),
@@ -49,30 +82,29 @@ impl Analysis<'_> {
                 Step::Element(..) => {
                     name.push_str("[]");
                     is_address = false;
+                    pointer = layout.map(|layout| Pointer::Field(layout, 0));
                 }
                 Step::Load => {
                     if is_address {
                         name = format!("(*{name})");
                     }
-                    layout = None;
+                    layout = pointer.and_then(|pointer| self.pointees.at(pointer));
+                    pointer = layout.map(|layout| Pointer::Field(layout, 0));
                     is_address = true;
                 }
                 Step::Own(_) => {}
             }
         }
-        match is_address {
-            true => (format!("*{name}"), None),
-            false => (name, layout),
-        }
+        (name, layout, is_address)
     }
 
     fn base_name(&self, base: Base) -> (String, Option<LayoutId>) {
         let value = |function: FunctionId, value: ValueId| {
-            let values = &self.program.function(function).values;
-            let known = values
-                .get(value.index())
-                .and_then(|value| value.name.clone());
-            known.unwrap_or_else(|| format!("a value of {}", self.program.function(function).shown))
+            let function = self.program.function(function);
+            let known = function.values.get(value.index());
+            let name = known.and_then(|value| value.name.clone());
+            let name = name.unwrap_or_else(|| format!("a value of {}", function.shown));
+            (name, known.and_then(|value| value.pointee))
         };
         match base {
             Base::Parameter(number) => (format!("argument {number}"), None),
@@ -80,14 +112,16 @@ impl Analysis<'_> {
                 let global = self.program.global(global);
                 (global.shown.clone(), global.layout)
             }
-            Base::Local(function, local) | Base::Value(function, local) => {
-                (value(function, local), None)
-            }
+            Base::Local(function, local) | Base::Value(function, local) => value(function, local),
             Base::Heap(site) => {
+                let (name, layout) = self.allocated(site);
+                if let Some(name) = name {
+                    return (name, layout);
+                }
                 let place = self.place(site);
                 let at =
                     place.map_or_else(String::new, |place| format!(" of {}", self.told(place)));
-                (format!("heap block{at}"), None)
+                (format!("heap block{at}"), layout)
             }
             Base::Given(number) => {
                 let layout = LayoutId(number);
@@ -96,6 +130,24 @@ impl Analysis<'_> {
                 (name, Some(layout))
             }
             Base::Named(number) => (self.model.name(number).to_owned(), None),
+        }
+    }
+
+    /// The variable that what a statement allocates is put into, and what it consists of.
+    fn allocated(&self, site: Site) -> (Option<String>, Option<LayoutId>) {
+        let function = self.program.function(site.function);
+        let block = function.blocks.get(site.block as usize);
+        let statement = block.and_then(|block| block.statements.get(site.statement as usize));
+        let into = statement.and_then(|statement| statement.kind.assigned());
+        let value = into.and_then(|into| function.values.get(into.index()));
+        value.map_or((None, None), |value| (value.name.clone(), value.pointee))
+    }
+
+    /// Whether a path begins with a block that has the name of the pointer to it.
+    fn is_named_block(&self, path: PathId) -> bool {
+        match self.paths.origin(path) {
+            Base::Heap(site) => self.allocated(site).0.is_some(),
+            _ => false,
         }
     }
 

@@ -100,3 +100,48 @@ impl Shape {
         left.map(|(number, _)| number as u32)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Block, Operand, Terminator};
+
+    /// A function whose blocks go on where these say.
+    fn function(next: &[&[u32]]) -> Function {
+        let blocks = next.iter().map(|next| Block {
+            statements: Vec::new(),
+            terminator: match next {
+                [] => Terminator::Return(None),
+                [only] => Terminator::Goto(BlockId(*only)),
+                [then, otherwise, ..] => Terminator::Branch {
+                    condition: Operand::Other,
+                    then: BlockId(*then),
+                    otherwise: BlockId(*otherwise),
+                },
+            },
+        });
+        Function {
+            blocks: blocks.collect(),
+            ..Function::default()
+        }
+    }
+
+    #[test]
+    fn loops_within_loops() {
+        let shape = Shape::of(&function(&[&[1], &[2, 5], &[3, 4], &[2], &[1], &[]]));
+        let heads: Vec<usize> = shape.loops.iter().map(|one| one.head).collect();
+        assert_eq!(heads, [1, 2]);
+        assert_eq!(shape.loop_around(3), Some(1));
+        assert_eq!(shape.loop_around(4), Some(0));
+        assert_eq!(shape.loop_around(5), None);
+        let left: Vec<u32> = shape.left(BlockId(2), BlockId(4)).collect();
+        assert_eq!(left, [1]);
+    }
+
+    #[test]
+    fn what_is_not_reached_has_no_place_in_the_order() {
+        let shape = Shape::of(&function(&[&[2], &[2], &[]]));
+        assert_eq!(shape.order, [BlockId(0), BlockId(2)]);
+        assert!(Shape::of(&function(&[])).order.is_empty());
+    }
+}

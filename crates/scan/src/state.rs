@@ -161,3 +161,98 @@ impl State {
         self.has_waited = true;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{Base, Paths};
+
+    fn paths() -> [PathId; 3] {
+        let mut paths = Paths::default();
+        [0, 1, 2].map(|number| paths.base(Base::Named(number)))
+    }
+
+    fn held(lock: PathId, class: u32) -> Held {
+        Held {
+            lock,
+            target: Some((class, 0)),
+            mode: Mode::Write,
+            depth: 1,
+            at: Site::default(),
+            since: BTreeSet::new(),
+        }
+    }
+
+    fn names(state: &State) -> Vec<PathId> {
+        state.held.iter().map(|held| held.lock).collect()
+    }
+
+    #[test]
+    fn where_ways_meet_the_common_locks_are_held() {
+        let [a, b, c] = paths();
+        let (mut one, mut other) = (State::default(), State::default());
+        one.lock(held(a, 0));
+        one.lock(held(b, 1));
+        other.lock(held(a, 0));
+        other.lock(held(c, 2));
+        assert!(one.meet(&other));
+        assert_eq!(names(&one), [a]);
+        // b was taken on one way only.
+        assert!(one.held[0].since.is_empty());
+        assert_eq!(one.acquired, BTreeSet::from([a]));
+        assert!(!one.meet(&other));
+    }
+
+    #[test]
+    fn histories_tell_what_was_taken_since() {
+        let [a, b, _] = paths();
+        let mut state = State::default();
+        state.lock(held(a, 0));
+        state.lock(held(b, 1));
+        state.unlock(Released {
+            lock: Some(b),
+            target: Some((1, 0)),
+        });
+        assert_eq!(names(&state), [a]);
+        assert_eq!(state.held[0].since, BTreeSet::from([b]));
+        state.wait();
+        assert!(state.held[0].since.is_empty() && state.has_waited);
+    }
+
+    #[test]
+    fn what_may_be_the_same_lock_is_not_held_any_more() {
+        let [a, b, c] = paths();
+        let mut state = State::default();
+        state.lock(held(a, 0));
+        state.lock(held(b, 1));
+        let other = Released {
+            lock: Some(c),
+            target: Some((0, 0)),
+        };
+        state.unlock(other);
+        assert_eq!(names(&state), [b]);
+        assert!(state.released.contains(&other));
+        let any = Released {
+            lock: None,
+            target: None,
+        };
+        state.unlock(any);
+        assert!(state.held.is_empty());
+    }
+
+    #[test]
+    fn a_lock_taken_twice_is_given_back_twice() {
+        let [a, ..] = paths();
+        let mut state = State::default();
+        let once = Released {
+            lock: Some(a),
+            target: Some((0, 0)),
+        };
+        state.lock(held(a, 0));
+        state.lock(held(a, 0));
+        state.unlock(once);
+        assert_eq!(names(&state), [a]);
+        state.unlock(once);
+        assert!(state.held.is_empty() && state.released.is_empty());
+    }
+}

@@ -41,9 +41,15 @@ impl<'a> Teller<'a> {
 
     /// What the accesses of a pair are of.
     pub fn variable(&mut self, pair: &Pair) -> String {
-        let known = pair.deeds.iter().filter_map(|deed| deed.path);
+        let known = pair.deeds.iter().filter_map(|deed| {
+            let size = match deed.what {
+                What::Access { size, .. } => size,
+                _ => 0,
+            };
+            Some((deed.path?, size))
+        });
         // A global's name says more than a pointer's.
-        let best = known.min_by_key(|path| {
+        let best = known.min_by_key(|(path, _)| {
             let base = self.analysis.paths.origin(*path);
             let order = match base {
                 Base::Global(_) => 0,
@@ -52,7 +58,10 @@ impl<'a> Teller<'a> {
             };
             (self.analysis.paths.loads(*path), order)
         });
-        best.map_or_else(|| "memory".to_owned(), |path| self.analysis.name(path))
+        match best {
+            Some((path, size)) => self.analysis.access_name(path, size),
+            None => "memory".to_owned(),
+        }
     }
 
     /// A pair as a finding.

@@ -152,7 +152,7 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
             }
             let found = places(analysis, (left, long), (right, wide));
             return match found {
-                Same::Elements if !may_overlap(analysis, (one, long), (other, wide)) => Same::Never,
+                Same::Elements if !may_overlap(analysis, one, other) => Same::Never,
                 found => found,
             };
         }
@@ -164,18 +164,18 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
             };
         }
     }
-    match may_overlap(analysis, (one, long), (other, wide)) {
+    match may_overlap(analysis, one, other) {
         true => Same::Perhaps,
         false => Same::Never,
     }
 }
 
 /// Whether the classes of memory say that two accesses may touch the same.
-fn may_overlap(
-    analysis: &Analysis,
-    (one, long): (&Deed, u64),
-    (other, wide): (&Deed, u64),
-) -> bool {
+pub fn may_overlap(analysis: &Analysis, one: &Deed, other: &Deed) -> bool {
+    let (What::Access { size: long, .. }, What::Access { size: wide, .. }) = (one.what, other.what)
+    else {
+        return false;
+    };
     match (one.target, other.target) {
         (Some(left), Some(right)) => {
             let points = &analysis.points;

@@ -87,3 +87,49 @@ pub fn covers(analysis: &Analysis, pairs: &[Pair]) -> Vec<Option<usize>> {
     }
     covered
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Block, BlockId, Operand, Terminator};
+
+    fn at(block: u32, statement: u32) -> Site {
+        Site {
+            block,
+            statement,
+            ..Site::default()
+        }
+    }
+
+    /// Either 1 or 2, then 3.
+    fn diamond() -> Function {
+        let terminators = [
+            Terminator::Branch {
+                condition: Operand::Other,
+                then: BlockId(1),
+                otherwise: BlockId(2),
+            },
+            Terminator::Goto(BlockId(3)),
+            Terminator::Goto(BlockId(3)),
+            Terminator::Return(None),
+        ];
+        let blocks = terminators.map(|terminator| Block {
+            statements: Vec::new(),
+            terminator,
+        });
+        Function {
+            blocks: blocks.into(),
+            ..Function::default()
+        }
+    }
+
+    #[test]
+    fn every_way_must_lead_through_one_of_them() {
+        let function = diamond();
+        assert!(!is_covered(&function, at(3, 0), &[at(1, 0)]));
+        assert!(is_covered(&function, at(3, 0), &[at(1, 0), at(2, 5)]));
+        assert!(is_covered(&function, at(3, 0), &[at(0, 9)]));
+        assert!(is_covered(&function, at(3, 4), &[at(3, 3)]));
+        assert!(!is_covered(&function, at(3, 3), &[at(3, 4)]));
+    }
+}

@@ -139,7 +139,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> (Vec<Pair>, Counts) {
         }
         for (at, (root, one)) in deeds.iter().enumerate() {
             for (other_root, other) in &deeds[at..] {
-                if !conflict(one, other) {
+                if !conflict(one, other) || !alias::may_overlap(analysis, one, other) {
                     continue;
                 }
                 let ways = match root == other_root {

@@ -266,3 +266,62 @@ impl Classes {
         seen
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_in_one_is_stored_in_the_other() {
+        let mut classes = Classes::default();
+        let [a, b, x, y] = [(); 4].map(|()| classes.fresh());
+        let (at_a, at_b) = (classes.shifted(a, 8), classes.shifted(b, 8));
+        classes.store(at_a, x);
+        classes.store(at_b, y);
+        assert_ne!(classes.now(x), classes.now(y));
+        classes.unify(a, b);
+        assert_eq!(classes.now(x), classes.now(y));
+        let other = classes.shifted(a, 16);
+        assert_ne!(classes.pointee(other), classes.now(x));
+    }
+
+    #[test]
+    fn a_class_that_is_seen_from_two_places_has_one_field() {
+        let mut classes = Classes::default();
+        let [a, b, x, y] = [(); 4].map(|()| classes.fresh());
+        let [first, second] = [0, 8].map(|offset| classes.shifted(a, offset));
+        classes.store(first, x);
+        classes.store(second, y);
+        let inside = classes.shifted(b, 4);
+        classes.unify(a, inside);
+        assert_eq!(classes.now(first), classes.now(second));
+        assert_eq!(classes.now(x), classes.now(y));
+    }
+
+    #[test]
+    fn elements_of_the_same_array_are_one_but_their_fields_are_not() {
+        let mut classes = Classes::default();
+        let [a, x, y] = [(); 3].map(|()| classes.fresh());
+        let [first, second] = [8, 40].map(|offset| classes.shifted(a, offset));
+        classes.store(first, x);
+        classes.store(second, y);
+        let later = classes.shifted(a, 32);
+        classes.unify(a, later);
+        assert_eq!(classes.now(x), classes.now(y));
+        let [one, other] = [36, 40].map(|offset| classes.shifted(a, offset));
+        assert_ne!(one, other);
+        assert_eq!(classes.range(one, 4), (4, 4));
+        assert_eq!(classes.range(one, 0), (0, 0));
+    }
+
+    #[test]
+    fn what_points_at_itself_comes_to_an_end() {
+        let mut classes = Classes::default();
+        let [a, b] = [(); 2].map(|()| classes.fresh());
+        classes.store(a, b);
+        classes.store(b, a);
+        classes.unify(a, b);
+        assert_eq!(classes.pointee(a), classes.now(a));
+        assert_eq!(classes.closure([a.class]).len(), 1);
+    }
+}

@@ -6,6 +6,8 @@
 //! where its more exact reasoning has to look.
 
 mod classes;
+mod methods;
+mod modelled;
 mod rows;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +16,7 @@ use crate::ir::{
     Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, Terminator,
     ValueId,
 };
-use crate::model::{Effect, Model};
+use crate::model::Model;
 use crate::path::Site;
 
 use classes::Classes;
@@ -35,6 +37,8 @@ pub struct Points<'a> {
     /// Calls through pointers, and what they may call as far as that is known.
     indirect: Vec<(Site, Operand, Vec<Operand>, Option<ValueId>)>,
     linked: FxHashSet<(Site, FunctionId)>,
+    /// Values of the function that is looked at that are fields of structures.
+    parts: FxHashMap<ValueId, (i64, LayoutId)>,
     /// What is copied, to where and from where.
     copies: Vec<(Target, Target)>,
     /// Threads that run a virtual function of an object.
@@ -55,6 +59,7 @@ impl<'a> Points<'a> {
             heap: FxHashMap::default(),
             indirect: Vec::new(),
             linked: FxHashSet::default(),
+            parts: FxHashMap::default(),
             copies: Vec::new(),
             methods: Vec::new(),
         };
@@ -125,6 +130,18 @@ impl<'a> Points<'a> {
 
     fn function(&mut self, id: FunctionId) {
         let function: &Function = self.program.function(id);
+        let statements = function.blocks.iter().flat_map(|block| &block.statements);
+        self.parts = statements
+            .filter_map(|statement| match &statement.kind {
+                Kind::Part {
+                    into,
+                    offset: Offset::Constant(by),
+                    layout: Some(layout),
+                    ..
+                } => Some((*into, (*by, *layout))),
+                _ => None,
+            })
+            .collect();
         for (number, block) in function.blocks.iter().enumerate() {
             for (index, statement) in block.statements.iter().enumerate() {
                 let site = Site {
@@ -194,7 +211,7 @@ impl<'a> Points<'a> {
                     Offset::Element {
                         stride, constant, ..
                     } => {
-                        let row = self.row(function, *base, target, *stride);
+                        let row = self.row(*base, target, *stride);
                         self.classes.add_row(target.class, row);
                         self.classes.shifted(target, *constant)
                     }
@@ -215,7 +232,7 @@ impl<'a> Points<'a> {
     }
 
     /// The array whose elements are so large, one of which is at `base`.
-    fn row(&self, function: &Function, base: Operand, target: Target, stride: u64) -> Row {
+    fn row(&self, base: Operand, target: Target, stride: u64) -> Row {
         let stride = stride.min(i64::MAX as u64);
         let within = |layout: LayoutId, offset: i64| {
             let (from, to) = rows::extent(self.program, layout, offset, stride)?;
@@ -236,18 +253,8 @@ impl<'a> Points<'a> {
                 }
             }
             Operand::Value(value) => {
-                let statements = function.blocks.iter().flat_map(|block| &block.statements);
-                let parts = statements.filter_map(|statement| match &statement.kind {
-                    Kind::Part {
-                        into,
-                        offset: Offset::Constant(by),
-                        layout,
-                        ..
-                    } if *into == value => Some((*by, (*layout)?)),
-                    _ => None,
-                });
-                let first = { parts }.next();
-                first.and_then(|(by, layout)| within(layout, by))
+                let part = self.parts.get(&value).copied();
+                part.and_then(|(by, layout)| within(layout, by))
             }
             _ => None,
         };
@@ -306,147 +313,6 @@ impl<'a> Points<'a> {
         {
             let result = self.results[callee.index()];
             self.assign(site.function, into, result);
-        }
-    }
-
-    fn modelled(
-        &mut self,
-        site: Site,
-        into: Option<ValueId>,
-        effects: &[Effect],
-        arguments: &[Operand],
-    ) {
-        let id = site.function;
-        let argument = |number: u32| arguments.get(number as usize).copied();
-        for effect in effects {
-            match effect {
-                Effect::Allocate => {
-                    if let Some(into) = into {
-                        let target = self.classes.fresh();
-                        self.heap.insert(site, target);
-                        self.assign(id, into, target);
-                    }
-                }
-                Effect::Returns(number) => {
-                    if let (Some(into), Some(operand)) = (into, argument(*number))
-                        && let Some(target) = self.operand(id, operand)
-                    {
-                        self.assign(id, into, target);
-                    }
-                }
-                Effect::Copy { to, from } => {
-                    let (to, from) = (argument(*to), argument(*from));
-                    let to = to.and_then(|to| self.operand(id, to));
-                    let from = from.and_then(|from| self.operand(id, from));
-                    if let (Some(to), Some(from)) = (to, from) {
-                        self.copies.push((to, from));
-                    }
-                }
-                Effect::Create { start, data, .. } => {
-                    let data: Vec<Operand> = data.and_then(argument).into_iter().collect();
-                    if let Some(start) = argument(*start) {
-                        self.indirect.push((site, start, data, None));
-                    }
-                }
-                Effect::Calls { function, with } => {
-                    let with: Vec<Operand> = with.iter().filter_map(|one| argument(*one)).collect();
-                    // Any element of what they point at.
-                    for one in &with {
-                        if let Some(Target { class, offset }) = self.operand(id, *one) {
-                            let row = Row {
-                                from: offset,
-                                to: i64::MAX,
-                                stride: 1,
-                            };
-                            self.classes.add_row(class, row);
-                        }
-                    }
-                    if let Some(function) = argument(*function) {
-                        self.indirect.push((site, function, with, None));
-                    }
-                }
-                Effect::Once { run, .. } => {
-                    if let Some(run) = argument(*run) {
-                        self.indirect.push((site, run, Vec::new(), None));
-                    }
-                }
-                Effect::CreateMethod { object, slot, .. } => {
-                    if let Some(object) = argument(*object) {
-                        self.methods.push((site, object, *slot));
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Pointers at the same offsets point at the same; other parts of the classes stay apart. Whether that was news.
-    fn copied(&mut self, to: Target, from: Target) -> bool {
-        let (to, from) = (self.classes.now(to), self.classes.now(from));
-        let mut is_new = false;
-        for (offset, target) in self.classes.fields(from.class) {
-            let by = offset - from.offset;
-            if by < 0 && to.offset + by < 0 {
-                continue;
-            }
-            let at = self.classes.shifted(to, by);
-            let known = self.classes.pointee(at);
-            let target = self.classes.now(target);
-            if known != target {
-                self.classes.unify(known, target);
-                is_new = true;
-            }
-        }
-        is_new
-    }
-
-    /// A thread runs a virtual function of an object that was made by the same function, or by what that calls: one of those whose
-    /// tables are stored there. (By classes alone all objects that are ever made into threads would be one.)
-    fn link_method(&mut self, site: Site, object: Operand, slot: u32) {
-        let Some(at) = self.operand(site.function, object) else {
-            return;
-        };
-        let object = self.classes.pointee(at);
-        let mut functions = Vec::new();
-        self.stored_methods(site.function, slot, 3, &mut functions);
-        for function in functions {
-            if self.linked.insert((site, function)) {
-                self.assign(function, ValueId(0), object);
-            }
-        }
-    }
-
-    /// The virtual functions of this number in all tables that a function stores, or one that it calls.
-    fn stored_methods(
-        &self,
-        function: FunctionId,
-        slot: u32,
-        depth: u32,
-        found: &mut Vec<FunctionId>,
-    ) {
-        let blocks = &self.program.function(function).blocks;
-        for statement in blocks.iter().flat_map(|block| &block.statements) {
-            match &statement.kind {
-                Kind::Store {
-                    value: Operand::Global(table, offset),
-                    ..
-                } => {
-                    let at = (offset + i64::from(slot) * 8) as u64;
-                    let holds = &self.program.global(*table).holds;
-                    let entry = holds.iter().find(|(offset, _)| *offset == at);
-                    if let Some((_, Operand::Function(method))) = entry
-                        && self.program.function(*method).is_defined()
-                        && !found.contains(method)
-                    {
-                        found.push(*method);
-                    }
-                }
-                Kind::Call {
-                    callee: Callee::Direct(callee),
-                    ..
-                } if depth > 0 => self.stored_methods(*callee, slot, depth - 1, found),
-                _ => {}
-            }
         }
     }
 

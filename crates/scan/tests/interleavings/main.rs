@@ -35,7 +35,7 @@ fn warned(program: &deadheat_scan::ir::Program) -> BTreeSet<(Site, Site)> {
 fn cases() -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok();
     ProptestConfig {
-        cases: asked.and_then(|asked| asked.parse().ok()).unwrap_or(150),
+        cases: asked.and_then(|asked| asked.parse().ok()).unwrap_or(100),
         failure_persistence: None,
         ..ProptestConfig::default()
     }

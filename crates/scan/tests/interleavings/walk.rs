@@ -55,7 +55,7 @@ struct State {
 }
 
 /// How many states are looked at.
-const MOST: usize = 4_000;
+const MOST: usize = 2_500;
 
 /// All pairs of statements that can race.
 pub fn races(program: &Program) -> BTreeSet<(Site, Site)> {

@@ -1,0 +1,101 @@
+//! What functions that are not looked into do to pointers.
+
+use crate::ir::{Operand, ValueId};
+use crate::model::Effect;
+use crate::path::Site;
+
+use super::rows::Row;
+use super::{Points, Target};
+
+impl Points<'_> {
+    pub(super) fn modelled(
+        &mut self,
+        site: Site,
+        into: Option<ValueId>,
+        effects: &[Effect],
+        arguments: &[Operand],
+    ) {
+        let id = site.function;
+        let argument = |number: u32| arguments.get(number as usize).copied();
+        for effect in effects {
+            match effect {
+                Effect::Allocate => {
+                    if let Some(into) = into {
+                        let target = self.classes.fresh();
+                        self.heap.insert(site, target);
+                        self.assign(id, into, target);
+                    }
+                }
+                Effect::Returns(number) => {
+                    if let (Some(into), Some(operand)) = (into, argument(*number))
+                        && let Some(target) = self.operand(id, operand)
+                    {
+                        self.assign(id, into, target);
+                    }
+                }
+                Effect::Copy { to, from } => {
+                    let (to, from) = (argument(*to), argument(*from));
+                    let to = to.and_then(|to| self.operand(id, to));
+                    let from = from.and_then(|from| self.operand(id, from));
+                    if let (Some(to), Some(from)) = (to, from) {
+                        self.copies.push((to, from));
+                    }
+                }
+                Effect::Create { start, data, .. } => {
+                    let data: Vec<Operand> = data.and_then(argument).into_iter().collect();
+                    if let Some(start) = argument(*start) {
+                        self.indirect.push((site, start, data, None));
+                    }
+                }
+                Effect::Calls { function, with } => {
+                    let with: Vec<Operand> = with.iter().filter_map(|one| argument(*one)).collect();
+                    // Any element of what they point at.
+                    for one in &with {
+                        if let Some(Target { class, offset }) = self.operand(id, *one) {
+                            let row = Row {
+                                from: offset,
+                                to: i64::MAX,
+                                stride: 1,
+                            };
+                            self.classes.add_row(class, row);
+                        }
+                    }
+                    if let Some(function) = argument(*function) {
+                        self.indirect.push((site, function, with, None));
+                    }
+                }
+                Effect::Once { run, .. } => {
+                    if let Some(run) = argument(*run) {
+                        self.indirect.push((site, run, Vec::new(), None));
+                    }
+                }
+                Effect::CreateMethod { object, slot, .. } => {
+                    if let Some(object) = argument(*object) {
+                        self.methods.push((site, object, *slot));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Pointers at the same offsets point at the same; other parts of the classes stay apart. Whether that was news.
+    pub(super) fn copied(&mut self, to: Target, from: Target) -> bool {
+        let (to, from) = (self.classes.now(to), self.classes.now(from));
+        let mut is_new = false;
+        for (offset, target) in self.classes.fields(from.class) {
+            let by = offset - from.offset;
+            if by < 0 && to.offset + by < 0 {
+                continue;
+            }
+            let at = self.classes.shifted(to, by);
+            let known = self.classes.pointee(at);
+            let target = self.classes.now(target);
+            if known != target {
+                self.classes.unify(known, target);
+                is_new = true;
+            }
+        }
+        is_new
+    }
+}
