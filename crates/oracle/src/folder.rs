@@ -10,9 +10,13 @@ const SOURCES: [&str; 3] = ["c", "cpp", "rs"];
 /// What Cargo and others leave in a folder of things that can be made again.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
+/// In folders of programs that are scanned but never run: those have marks of another kind.
+const STATIC_TAG: &str = "STATIC";
+
 /// Reads every C, C++ and Rust source in a folder and the folders below it, ordered by path.
 ///
-/// Folders with a `CACHEDIR.TAG`, such as Cargo's `target`, hold what was built and are left out.
+/// Folders with a `CACHEDIR.TAG`, such as Cargo's `target`, hold what was built and are left out; those with a file `STATIC` hold
+/// programs that are not meant to run.
 /// Sources that are no programs themselves come along; they have
 /// [`Directives::part_of`](crate::Directives::part_of) set.
 ///
@@ -34,7 +38,7 @@ pub fn read_folder(folder: impl AsRef<Path>) -> Result<Vec<Oracle>, Error> {
 }
 
 fn collect(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Error> {
-    if folder.join(CACHE_TAG).exists() {
+    if folder.join(CACHE_TAG).exists() || folder.join(STATIC_TAG).exists() {
         return Ok(());
     }
     let unreadable = |cause| Error::new(folder, None, Problem::Unreadable(cause));

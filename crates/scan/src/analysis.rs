@@ -11,6 +11,7 @@ use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
 use crate::model::{Effect, Model};
 use crate::path::{PathId, Paths, Site};
 use crate::points::{ClassId, Points, Target};
+use crate::stores::Stores;
 use crate::summary::Summary;
 
 /// How often functions that call each other are looked at again.
@@ -29,6 +30,8 @@ pub struct Spawn {
     pub leaves: BTreeSet<Site>,
     /// What they are given, in the terms of the function that creates them.
     pub data: Option<PathId>,
+    /// Whether they are given a number instead, each another one.
+    pub has_number: bool,
 }
 
 /// Everything that is known about a program.
@@ -51,8 +54,10 @@ pub struct Analysis<'a> {
     pub shared: FxHashSet<ClassId>,
     /// Which bytes of them are written anywhere.
     written: FxHashMap<ClassId, Vec<(i64, u64)>>,
-    /// Semaphores that are used as locks, or not: by the class and offset.
-    pub semaphores: FxHashMap<Target, bool>,
+    /// Which addresses are stored where.
+    pub stores: Stores,
+    /// How many can pass a semaphore at first, if that is known: by the class and offset.
+    pub semaphores: FxHashMap<Target, Option<i64>>,
     /// Functions whose summaries were too large, and say less than is known.
     pub cut: BTreeSet<FunctionId>,
     /// Calls of functions of which nothing is known.
@@ -76,6 +81,7 @@ impl<'a> Analysis<'a> {
             spawns: BTreeMap::new(),
             shared: FxHashSet::default(),
             written: FxHashMap::default(),
+            stores: Stores::default(),
             semaphores: FxHashMap::default(),
             cut: BTreeSet::new(),
             unknown: BTreeMap::new(),
@@ -125,13 +131,18 @@ impl<'a> Analysis<'a> {
                         from.extend(target.map(|target| target.class));
                     }
                     Effect::Count { semaphore, value } => {
-                        let is_one = arguments.get(*value as usize) == Some(&Operand::Integer(1));
+                        let count = match arguments.get(*value as usize) {
+                            Some(Operand::Integer(count)) => Some(*count),
+                            _ => None,
+                        };
                         let operand = arguments.get(*semaphore as usize).copied();
                         let target = operand
                             .and_then(|operand| analysis.points.target(site.function, operand));
                         if let Some(target) = target {
-                            let known = analysis.semaphores.entry(target).or_insert(is_one);
-                            *known &= is_one;
+                            let known = analysis.semaphores.entry(target).or_insert(count);
+                            if *known != count {
+                                *known = None;
+                            }
                         }
                     }
                     _ => {}
@@ -140,6 +151,11 @@ impl<'a> Analysis<'a> {
         });
         self.shared = self.points.closure(from);
         self.each_statement(|analysis, site, kind| analysis.note_writes(site, kind));
+        self.stores = Stores::of(self.program, &mut self.points);
+        self.each_statement(|analysis, site, kind| {
+            let (stores, points) = (&mut analysis.stores, &mut analysis.points);
+            stores.note(analysis.program, analysis.model, points, site, kind);
+        });
     }
 
     fn note_writes(&mut self, site: Site, kind: &Kind) {
@@ -164,9 +180,10 @@ impl<'a> Analysis<'a> {
         }
         for (operand, size) in written {
             if let Some(target) = self.points.target(site.function, operand) {
+                let range = self.points.range(target, size);
                 let all = self.written.entry(target.class).or_default();
-                if !all.contains(&(target.offset, size)) {
-                    all.push((target.offset, size));
+                if !all.contains(&range) {
+                    all.push(range);
                 }
             }
         }
@@ -188,10 +205,15 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// Whether one only can pass a semaphore, as with a lock.
+    pub fn is_binary(&self, semaphore: Target) -> bool {
+        self.semaphores.get(&semaphore) == Some(&Some(1))
+    }
+
     /// Whether an access can matter: several threads can come there, and somebody writes.
     pub fn matters(&self, target: Target, size: u64) -> bool {
-        let overlaps =
-            |(offset, length): &(i64, u64)| overlap((target.offset, size), (*offset, *length));
+        let range = self.points.range(target, size);
+        let overlaps = |written: &(i64, u64)| overlap(range, *written);
         self.shared.contains(&target.class)
             && self
                 .written

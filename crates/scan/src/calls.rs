@@ -1,5 +1,7 @@
 //! Who calls whom, and what runs once only.
 
+use std::rc::Rc;
+
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashMap;
@@ -15,7 +17,7 @@ pub struct Calls {
     /// Functions in groups that call each other, callees first.
     pub groups: Vec<Vec<FunctionId>>,
     /// The shape of each function.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<Rc<Shape>>,
     /// What each statement calls: directly, through a pointer, or as a thread that it creates.
     targets: FxHashMap<Site, Vec<FunctionId>>,
     /// Where each function is called from.
@@ -57,7 +59,10 @@ impl Calls {
                 group
             })
             .collect();
-        let shapes = program.functions.iter().map(Shape::of).collect();
+        let shapes = program.functions.iter();
+        let shapes = shapes
+            .map(|function| Rc::new(Shape::of(function)))
+            .collect();
         let mut calls = Calls {
             groups,
             shapes,

@@ -130,7 +130,7 @@ fn told_origin(teller: &Teller, reach: Reach, origin: Origin) -> String {
         }
         Origin::Thread(site) => format!("what a thread is given at {}", at(teller, site)),
         Origin::Parameter(root, number) => {
-            let function = program.function(root.function);
+            let function = program.function(root);
             format!(
                 "argument {} of {}, which others may call",
                 number + 1,

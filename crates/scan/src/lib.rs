@@ -24,6 +24,7 @@ mod sharing;
 pub mod show;
 pub mod source;
 pub mod state;
+pub mod stores;
 pub mod summary;
 mod told;
 pub mod unwanted;

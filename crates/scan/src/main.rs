@@ -141,8 +141,19 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
         arguments.write(&ir::Text(&program).to_string())?;
         return Ok(0);
     }
-    let mut model = Model::user()?;
-    for path in &arguments.model {
+    let is_linux = arguments
+        .model
+        .iter()
+        .any(|name| name.as_os_str() == "linux");
+    let mut model = match is_linux {
+        true => Model::linux()?,
+        false => Model::user()?,
+    };
+    for path in arguments
+        .model
+        .iter()
+        .filter(|name| name.as_os_str() != "linux")
+    {
         model.read_file(path)?;
     }
     wait.next("looking for possible races and deadlocks");

@@ -28,11 +28,9 @@ impl Habits {
     pub fn of(analysis: &mut Analysis, roots: &[crate::pairs::Root]) -> Self {
         let mut habits = Habits::default();
         for root in roots {
-            let Some(summary) = analysis.summaries[root.function.index()].clone() else {
-                continue;
-            };
+            let deeds = root.deeds(analysis);
             let mut seen = std::collections::BTreeSet::new();
-            for deed in &summary.deeds {
+            for deed in &deeds {
                 let (What::Access { .. }, Some(path)) = (deed.what, deed.path) else {
                     continue;
                 };

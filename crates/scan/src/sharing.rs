@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::calls;
-use crate::ir::{GlobalId, Kind, Operand, ValueId};
+use crate::ir::{FunctionId, GlobalId, Kind, Operand, ValueId};
 use crate::model::Effect;
 use crate::pairs::Root;
 use crate::path::Site;
@@ -16,7 +16,7 @@ pub enum Origin {
     /// What is given to the threads that are created there.
     Thread(Site),
     /// What callers hand over to a function that may be called from anywhere: that parameter.
-    Parameter(Root, u32),
+    Parameter(FunctionId, u32),
 }
 
 /// How it leads there.
@@ -59,7 +59,7 @@ fn all(analysis: &mut Analysis, roots: &[Root]) -> Vec<(Origin, ClassId)> {
             let value = Operand::Value(ValueId(parameter));
             let target = analysis.points.target(root.function, value);
             let class = target.map(|target| target.class);
-            from.extend(class.map(|class| (Origin::Parameter(*root, parameter), class)));
+            from.extend(class.map(|class| (Origin::Parameter(root.function, parameter), class)));
         }
     }
     let sites: Vec<Site> = analysis.spawns.keys().copied().collect();

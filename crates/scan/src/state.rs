@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ir::ValueId;
 use crate::model::Mode;
 use crate::path::{PathId, Site};
-use crate::points::Target;
 
 /// A lock that is held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +24,27 @@ pub struct Held {
     pub at: Site,
     /// Its acquisition history: the locks that were surely taken since (and perhaps given back).
     pub since: BTreeSet<PathId>,
+}
+
+/// A lock that may have been given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Released {
+    /// Which, if that is known.
+    pub lock: Option<PathId>,
+    /// Its class of memory, if it has one.
+    pub target: Option<(u32, i64)>,
+}
+
+impl Released {
+    /// Whether it may be a lock that somebody holds.
+    pub fn may_be(&self, held: &Held) -> bool {
+        match (self.target, held.target) {
+            _ if self.lock == Some(held.lock) => true,
+            (Some(own), Some(other)) => own == other,
+            (None, _) => self.lock.is_none(),
+            (Some(_), None) => false,
+        }
+    }
 }
 
 /// Something that orders threads.
@@ -46,13 +66,17 @@ pub struct State {
     /// Locks that are surely held, taken since the function's beginning; sorted.
     pub held: Vec<Held>,
     /// Locks that may have been given back that the function had not taken.
-    pub released: BTreeSet<PathId>,
+    pub released: BTreeSet<Released>,
     /// Locks that were surely taken since the function's beginning.
     pub acquired: BTreeSet<PathId>,
+    /// Whether a condition may have been waited for: a lock that callers hold was given back meanwhile, and taken again.
+    pub has_waited: bool,
     /// Threads that may have been created since, and may still run, with where their handles are, if that is known.
     pub live: BTreeMap<Site, Option<PathId>>,
     /// Handles of threads that were surely waited for.
     pub joined: BTreeSet<PathId>,
+    /// Parameters that are handles of threads that were surely waited for.
+    pub joined_parameters: BTreeSet<u32>,
     /// What has surely happened.
     pub after: BTreeSet<Fact>,
     /// What may have happened.
@@ -83,7 +107,10 @@ impl State {
                 *known = None;
             }
         }
+        self.has_waited |= other.has_waited;
         self.joined.retain(|handle| other.joined.contains(handle));
+        self.joined_parameters
+            .retain(|parameter| other.joined_parameters.contains(parameter));
         self.after.retain(|fact| other.after.contains(fact));
         self.maybe.extend(&other.maybe);
         self.fresh.retain(|value| other.fresh.contains(value));
@@ -111,8 +138,9 @@ impl State {
     }
 
     /// A lock is given back. If it is not known to be held, any that may be the same one is not held any more.
-    pub fn unlock(&mut self, lock: Option<PathId>, target: Option<Target>) {
-        let own = self.held.iter().position(|held| Some(held.lock) == lock);
+    pub fn unlock(&mut self, released: Released) {
+        let mut held = self.held.iter();
+        let own = held.position(|held| Some(held.lock) == released.lock);
         if let Some(own) = own {
             self.held[own].depth -= 1;
             if self.held[own].depth == 0 {
@@ -120,9 +148,16 @@ impl State {
             }
             return;
         }
-        let target = target.map(|target| (target.class.number(), target.offset));
-        self.held
-            .retain(|held| target.is_some() && held.target != target);
-        self.released.extend(lock);
+        self.held.retain(|held| !released.may_be(held));
+        self.released.insert(released);
+    }
+
+    /// A condition is waited for: its lock is given back, and taken again. Nobody knows any more what was taken since.
+    pub fn wait(&mut self) {
+        for held in &mut self.held {
+            held.since.clear();
+        }
+        self.acquired.clear();
+        self.has_waited = true;
     }
 }

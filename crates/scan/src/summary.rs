@@ -10,7 +10,7 @@ use crate::ir::{FunctionId, Mark, ValueId};
 use crate::model::Mode;
 use crate::path::{Base, PathId, Paths, Site};
 use crate::points::Target;
-use crate::state::{Fact, Held, State};
+use crate::state::{Fact, Held, Released, State};
 
 /// What a function does.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +43,11 @@ pub struct Deed {
     /// Locks that are held.
     pub held: Vec<Held>,
     /// Locks of the caller that may have been given back before.
-    pub released: BTreeSet<PathId>,
+    pub released: BTreeSet<Released>,
     /// Locks that were surely taken before, since the function began.
     pub acquired: BTreeSet<PathId>,
+    /// Whether a condition may have been waited for before, since the function began.
+    pub has_waited: bool,
     /// Threads that may run at that time, created by the one that does this.
     pub live: BTreeSet<Site>,
     /// What has surely happened before.
@@ -104,6 +106,14 @@ impl Arguments<'_> {
         all.collect()
     }
 
+    fn released(&self, paths: &mut Paths, released: &BTreeSet<Released>) -> BTreeSet<Released> {
+        let all = released.iter().map(|one| Released {
+            lock: one.lock.and_then(|lock| self.path(paths, lock)),
+            ..*one
+        });
+        all.collect()
+    }
+
     /// Locks in the caller's terms. What cannot be named is not held.
     pub fn held(&self, paths: &mut Paths, held: &[Held]) -> Vec<Held> {
         let mut all: Vec<Held> = Vec::new();
@@ -139,14 +149,16 @@ impl Arguments<'_> {
     pub fn state(&self, paths: &mut Paths, state: &State) -> State {
         State {
             held: self.held(paths, &state.held),
-            released: self.set(paths, &state.released),
+            released: self.released(paths, &state.released),
             acquired: self.set(paths, &state.acquired),
             live: state
                 .live
                 .iter()
                 .map(|(site, handle)| (*site, handle.and_then(|path| self.path(paths, path))))
                 .collect(),
+            has_waited: state.has_waited,
             joined: self.set(paths, &state.joined),
+            joined_parameters: BTreeSet::new(),
             after: self.facts(paths, &state.after),
             maybe: self.facts(paths, &state.maybe),
             fresh: BTreeSet::new(),
@@ -158,7 +170,7 @@ impl Arguments<'_> {
         let mut next = Deed {
             path: deed.path.and_then(|path| self.path(paths, path)),
             held: self.held(paths, &deed.held),
-            released: self.set(paths, &deed.released),
+            released: self.released(paths, &deed.released),
             acquired: self.set(paths, &deed.acquired),
             after: self.facts(paths, &deed.after),
             maybe: self.facts(paths, &deed.maybe),
@@ -172,10 +184,13 @@ impl Arguments<'_> {
         if next.chain.is_empty() {
             next.live.extend(state.live.keys());
             for held in &state.held {
-                if next.released.contains(&held.lock) {
+                if next.released.iter().any(|released| released.may_be(held)) {
                     continue;
                 }
                 let mut held = held.clone();
+                if next.has_waited {
+                    held.since.clear();
+                }
                 held.since.extend(&next.acquired);
                 held.since.remove(&held.lock);
                 match next.held.iter_mut().find(|one| one.lock == held.lock) {
@@ -185,7 +200,10 @@ impl Arguments<'_> {
             }
             next.held.sort_by_key(|held| held.lock);
             next.released.extend(&state.released);
-            next.acquired.extend(&state.acquired);
+            if !next.has_waited {
+                next.acquired.extend(&state.acquired);
+            }
+            next.has_waited |= state.has_waited;
         }
         next
     }
@@ -201,6 +219,7 @@ impl Deed {
             && self.held == other.held
             && self.released == other.released
             && self.acquired == other.acquired
+            && self.has_waited == other.has_waited
             && self.live == other.live
             && self.after == other.after
             && self.maybe == other.maybe
@@ -222,6 +241,7 @@ impl Deed {
         });
         self.released.extend(&other.released);
         self.acquired.retain(|lock| other.acquired.contains(lock));
+        self.has_waited |= other.has_waited;
         self.live.extend(&other.live);
         self.after.retain(|fact| other.after.contains(fact));
         self.maybe.extend(&other.maybe);

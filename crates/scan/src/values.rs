@@ -4,10 +4,13 @@
 //! branches, or from a call that nobody knows, begins a path of its own. What is read from memory is taken to be the same each time, unless the
 //! function itself writes there: that is where the paper's update sequences end.
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Function, FunctionId, Kind, Offset, Operand, Program, ValueId};
 use crate::path::{Base, PathId, Paths, Site, Step};
+use crate::shape::{Loop, Shape};
 
 /// Where a value of a function is assigned.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +21,15 @@ pub struct Definition {
     pub statement: u32,
 }
 
+/// What is always read somewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    /// The address.
+    pub value: Operand,
+    /// Where the function itself has put it on every way there; `None` if it is there whoever reads.
+    pub to: Option<Operand>,
+}
+
 /// The values of one function.
 pub struct Values<'a> {
     program: &'a Program,
@@ -25,15 +37,25 @@ pub struct Values<'a> {
     definitions: FxHashMap<ValueId, Definition>,
     known: FxHashMap<ValueId, Option<PathId>>,
     busy: FxHashSet<ValueId>,
+    /// The function's loops.
+    shape: Rc<Shape>,
     /// What calls return, as far as that is known.
     results: FxHashMap<ValueId, PathId>,
-    /// Memory that the function writes: what is read there is not the same each time. The one value that is written, if there is only one.
-    written: FxHashMap<PathId, Option<Operand>>,
+    /// What is always read, by what it is read into.
+    read: FxHashMap<ValueId, Read>,
+    /// Memory that the function writes: what is read there is not the same each time.
+    written: FxHashSet<PathId>,
 }
 
 impl<'a> Values<'a> {
     /// Those of this function, as long as nobody knows what calls return.
-    pub fn of(program: &'a Program, id: FunctionId, paths: &mut Paths) -> Self {
+    pub fn of(
+        program: &'a Program,
+        id: FunctionId,
+        shape: Rc<Shape>,
+        read: FxHashMap<ValueId, Read>,
+        paths: &mut Paths,
+    ) -> Self {
         let function = program.function(id);
         let mut definitions = FxHashMap::default();
         for (block, one) in function.blocks.iter().enumerate() {
@@ -53,8 +75,10 @@ impl<'a> Values<'a> {
             definitions,
             known: FxHashMap::default(),
             busy: FxHashSet::default(),
+            shape,
             results: FxHashMap::default(),
-            written: FxHashMap::default(),
+            read,
+            written: FxHashSet::default(),
         };
         values.settle(paths);
         values
@@ -78,21 +102,11 @@ impl<'a> Values<'a> {
 
     fn find_written(&mut self, paths: &mut Paths) {
         self.written.clear();
-        let mut written: FxHashMap<PathId, Option<Operand>> = FxHashMap::default();
+        let mut written = FxHashSet::default();
         for block in &self.function().blocks {
             for statement in &block.statements {
-                let Kind::Store { to, value, .. } = &statement.kind else {
-                    continue;
-                };
-                if let Some(path) = self.path(paths, *to) {
-                    written
-                        .entry(path)
-                        .and_modify(|known| {
-                            if *known != Some(*value) {
-                                *known = None;
-                            }
-                        })
-                        .or_insert(Some(*value));
+                if let Kind::Store { to, .. } = &statement.kind {
+                    written.extend(self.path(paths, *to));
                 }
             }
         }
@@ -166,6 +180,10 @@ impl<'a> Values<'a> {
                     })
                     .collect();
                 others.dedup();
+                // What comes from the round before has the same name, but is something else.
+                if self.is_of_last_round(value, &others) {
+                    return own(paths, id);
+                }
                 let mut all = Vec::new();
                 for operand in others {
                     all.push(self.path(paths, operand));
@@ -197,18 +215,73 @@ impl<'a> Values<'a> {
             }
             Kind::Load { from, .. } => {
                 let from = self.path(paths, *from)?;
-                match self.written.get(&from) {
-                    Some(Some(operand)) if !self.mentions(*operand, value) => {
-                        let operand = *operand;
-                        let path = self.path(paths, operand);
-                        path.or_else(|| own(paths, id))
-                    }
-                    Some(_) => own(paths, id),
-                    None => paths.step(from, Step::Load).or_else(|| own(paths, id)),
+                if let Some(read) = self.read.get(&value).copied()
+                    && self.is_the_same(paths, from, read.to)
+                {
+                    let path = self.path(paths, read.value);
+                    return path.or_else(|| own(paths, id));
+                }
+                match self.written.contains(&from) {
+                    true => own(paths, id),
+                    false => paths.step(from, Step::Load).or_else(|| own(paths, id)),
                 }
             }
             _ => own(paths, id),
         }
+    }
+
+    /// Whether what is read is what the function has put there. Others may have put something else into a global variable, or into what is
+    /// reached through memory.
+    fn is_the_same(&mut self, paths: &mut Paths, from: PathId, to: Option<Operand>) -> bool {
+        let Some(to) = to else {
+            return true;
+        };
+        let is_own = !paths.loads(from) && !matches!(paths.origin(from), Base::Global(_));
+        is_own && self.path(paths, to) == Some(from)
+    }
+
+    /// Whether a value is assigned in each round of a loop, from something that the round before has assigned.
+    fn is_of_last_round(&self, value: ValueId, from: &[Operand]) -> bool {
+        let Some(block) = self.block_of(value) else {
+            return false;
+        };
+        let around = |round: &&Loop| round.head == block as usize;
+        self.shape.loops.iter().filter(around).any(|round| {
+            from.iter().any(|operand| match operand {
+                Operand::Value(other) => {
+                    let at = self.block_of(*other);
+                    at.is_some_and(|at| round.blocks[at as usize])
+                }
+                _ => false,
+            })
+        })
+    }
+
+    /// The number of a loop's round, or anything else that grows by the same amount in each round: another one in each. The loop.
+    pub fn counts(&self, value: ValueId) -> Option<u32> {
+        let value = self.same(value);
+        let Kind::Copy { from, .. } = self.definition(value)? else {
+            return None;
+        };
+        let block = self.block_of(value)?;
+        let mut loops = self.shape.loops.iter().enumerate();
+        let (number, round) = loops.find(|(_, round)| round.head == block as usize)?;
+        let mut next = from
+            .iter()
+            .filter(|(_, block)| block.is_some_and(|block| round.blocks[block.index()]));
+        let grows = next.all(|(operand, _)| match operand {
+            Operand::Value(next) => match self.definition(self.same(*next)) {
+                Some(Kind::Compute { from, .. }) => match from[..] {
+                    [Operand::Value(before), Operand::Integer(by)] => {
+                        self.same(before) == value && by != 0
+                    }
+                    _ => false,
+                },
+                _ => false,
+            },
+            _ => false,
+        });
+        grows.then_some(number as u32)
     }
 
     /// The value that this one is only a copy of: numbers are widened before they are used as an index.
@@ -219,30 +292,5 @@ impl<'a> Values<'a> {
             value = other;
         }
         value
-    }
-
-    /// Whether an operand is computed from a value: then it is another one each time.
-    fn mentions(&self, operand: Operand, value: ValueId) -> bool {
-        let mut work: Vec<Operand> = vec![operand];
-        let mut seen = FxHashSet::default();
-        while let Some(operand) = work.pop() {
-            let Operand::Value(next) = operand else {
-                continue;
-            };
-            if next == value {
-                return true;
-            }
-            if !seen.insert(next) {
-                continue;
-            }
-            match self.definition(next) {
-                Some(Kind::Copy { from, .. }) => work.extend(from.iter().map(|(one, _)| *one)),
-                Some(Kind::Part { base, .. }) => work.push(*base),
-                Some(Kind::Load { from, .. }) => work.push(*from),
-                Some(Kind::Compute { from, .. }) => work.extend(from),
-                _ => {}
-            }
-        }
-        false
     }
 }

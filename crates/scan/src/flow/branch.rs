@@ -142,8 +142,13 @@ impl Flow<'_, '_> {
 
     /// Whether a semaphore is used as a lock.
     pub(super) fn is_binary(&self, target: Option<crate::points::Target>) -> bool {
+        target.is_some_and(|target| self.analysis.is_binary(target))
+    }
+
+    /// Whether nobody comes past a semaphore before somebody else has been there.
+    pub(super) fn is_message(&self, target: Option<crate::points::Target>) -> bool {
         let known = target.and_then(|target| self.analysis.semaphores.get(&target));
-        known.copied().unwrap_or(false)
+        known == Some(&Some(0))
     }
 
     /// Behind a loop that waits for a condition it holds; behind one that waits for threads of an array, they have ended.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::ir::{Callee, FunctionId, Kind, Mark, Operand, ValueId};
 use crate::model::{Effect, Fails, Object};
 use crate::path::{Base, PathId, Site, Step};
-use crate::state::{Fact, Held, State};
+use crate::state::{Fact, Held, Released, State};
 use crate::summary::{Arguments, What};
 
 use super::Flow;
@@ -188,6 +188,9 @@ impl Flow<'_, '_> {
         let Some(exit) = &summary.exit else {
             return false;
         };
+        for parameter in &exit.joined_parameters {
+            self.wait_for(arguments, *parameter, false, state);
+        }
         let exit = terms.state(&mut self.analysis.paths, exit);
         self.returned(exit, state);
         true
@@ -198,9 +201,11 @@ impl Flow<'_, '_> {
         for handle in &exit.joined {
             self.join(*handle, false, state);
         }
-        for lock in &exit.released {
-            let nowhere = crate::points::Target::NOWHERE;
-            state.unlock(Some(*lock), Some(nowhere));
+        for released in &exit.released {
+            state.unlock(*released);
+        }
+        if exit.has_waited {
+            state.wait();
         }
         for held in &mut state.held {
             let own = held.lock;
@@ -251,7 +256,7 @@ impl Flow<'_, '_> {
                                 state,
                             );
                         }
-                        false if *fails == Fails::Never => {
+                        false if *fails == Fails::Never && self.is_message(target) => {
                             state.after.extend(path.map(Fact::Waited));
                         }
                         false => {}
@@ -259,15 +264,15 @@ impl Flow<'_, '_> {
                 }
                 Effect::Unlock { object } => {
                     let (path, target) = self.object(object, arguments);
-                    state.unlock(path, target);
+                    state.unlock(released(path, target));
                 }
                 Effect::Up { semaphore } => {
                     let object = Object::Argument(*semaphore);
                     let (path, target) = self.object(&object, arguments);
-                    if self.is_binary(target) {
-                        state.unlock(path, target);
-                    }
                     self.tell(What::Signal, site, path, target, state);
+                    if self.is_binary(target) {
+                        state.unlock(released(path, target));
+                    }
                     state.maybe.extend(path.map(Fact::Signalled));
                 }
                 Effect::Wait {
@@ -275,6 +280,7 @@ impl Flow<'_, '_> {
                     is_timed,
                 } => {
                     let (path, _) = self.object(condition, arguments);
+                    state.wait();
                     if !is_timed {
                         state.after.extend(path.map(Fact::Waited));
                     }
@@ -303,10 +309,7 @@ impl Flow<'_, '_> {
                     self.create(site, &[object], None, handle, state);
                 }
                 Effect::Join { handle, by_address } => {
-                    if let Some(handle) = self.handle(arguments, *handle, *by_address) {
-                        self.join(handle, false, state);
-                        state.joined.insert(handle);
-                    }
+                    self.wait_for(arguments, *handle, *by_address, state);
                 }
                 Effect::Once { flag, .. } => {
                     let (flag, target) = self.object(&Object::Argument(*flag), arguments);
@@ -409,12 +412,19 @@ impl Flow<'_, '_> {
             });
         }
         if let Some(mut after) = self.calls(site, &targets, &[], &inside) {
-            after.unlock(flag, target);
+            after.unlock(released(flag, target));
             // It may have run in another thread.
             let before = state.clone();
             *state = after;
             state.meet(&before);
         }
         state.after.extend(flag.map(Fact::Once));
+    }
+}
+
+fn released(lock: Option<PathId>, target: Option<crate::points::Target>) -> Released {
+    Released {
+        lock,
+        target: target.map(|target| (target.class.number(), target.offset)),
     }
 }

@@ -10,11 +10,13 @@ impl Flow<'_, '_> {
     /// A value is stored: if it is an address in something, that is known to others now, unless it is stored in the same thing.
     pub(super) fn store_escapes(&mut self, to: Operand, value: Operand, state: &mut State) {
         let Some(stored) = self.path(value) else {
+            self.class_escapes(value, state);
             return;
         };
         let paths = &self.analysis.paths;
         let origin = paths.origin(stored);
-        if paths.loads(stored) {
+        if paths.loads(stored) || matches!(origin, Base::Value(..)) {
+            self.class_escapes(value, state);
             return;
         }
         if let Some(to) = self.path(to) {
@@ -28,11 +30,38 @@ impl Flow<'_, '_> {
 
     /// An address is handed to somebody who may keep it.
     pub(super) fn operand_escapes(&mut self, operand: Operand, state: &mut State) {
-        if let Some(path) = self.path(operand)
-            && !self.analysis.paths.loads(path)
-        {
-            let origin = self.analysis.paths.origin(path);
-            self.escapes(origin, state);
+        let path = self.path(operand);
+        let origin = path.map(|path| self.analysis.paths.origin(path));
+        let is_direct = path.is_some_and(|path| !self.analysis.paths.loads(path));
+        match origin {
+            Some(Base::Value(..)) | None => self.class_escapes(operand, state),
+            Some(origin) if is_direct => self.escapes(origin, state),
+            Some(_) => self.class_escapes(operand, state),
+        }
+    }
+
+    /// Nobody knows which of several addresses is handed over: all that it may be are known to others now.
+    fn class_escapes(&mut self, operand: Operand, state: &mut State) {
+        let Some(target) = self.analysis.points.target(self.id, operand) else {
+            return;
+        };
+        let is_same = |flow: &mut Self, value: ValueId| {
+            let points = &mut flow.analysis.points;
+            let other = points.target(flow.id, Operand::Value(value));
+            other.is_some_and(|other| other.class == target.class)
+        };
+        for number in 0..self.function.parameters {
+            if is_same(self, ValueId(number))
+                && let Some(escapes) = self.summary.escapes.get_mut(number as usize)
+            {
+                *escapes = true;
+            }
+        }
+        let fresh: Vec<ValueId> = state.fresh.iter().copied().collect();
+        for value in fresh {
+            if is_same(self, value) {
+                state.fresh.remove(&value);
+            }
         }
     }
 

@@ -15,10 +15,11 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
 use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
+use crate::pairs::cover::is_covered;
 use crate::path::{Base, PathId, Site};
 use crate::state::State;
 use crate::summary::{Deed, Summary, What};
-use crate::values::Values;
+use crate::values::{Read, Values};
 
 /// How many deeds a summary may have. Beyond that those of one statement are made one.
 const MOST_DEEDS: usize = 3000;
@@ -28,6 +29,50 @@ pub fn summarise(analysis: &mut Analysis, id: FunctionId) -> Summary {
     let mut flow = Flow::new(analysis, id);
     let states = flow.states();
     flow.collect(&states)
+}
+
+/// What a function always reads from memory that only one statement ever writes, or that only ever holds one global's address.
+fn always_read(analysis: &mut Analysis, id: FunctionId) -> FxHashMap<ValueId, Read> {
+    let function = analysis.program.function(id);
+    let mut found = FxHashMap::default();
+    for (block, one) in function.blocks.iter().enumerate() {
+        for (index, statement) in one.statements.iter().enumerate() {
+            let Kind::Load { into, from, .. } = &statement.kind else {
+                continue;
+            };
+            if !function.values[into.index()].is_pointer {
+                continue;
+            }
+            let target = analysis.points.target(id, *from);
+            let Some(stored) = target.and_then(|target| analysis.stores.only(target)) else {
+                continue;
+            };
+            let site = Site {
+                function: id,
+                block: block as u32,
+                statement: index as u32,
+            };
+            let value = stored.value;
+            let read = match (value, stored.site) {
+                (Operand::Global(..), _) => Read { value, to: None },
+                (Operand::Value(_), Some(at))
+                    if at.function == id && is_covered(function, site, &[at]) =>
+                {
+                    let statement = &function.blocks[at.block as usize].statements;
+                    match &statement[at.statement as usize].kind {
+                        Kind::Store { to, .. } => Read {
+                            value,
+                            to: Some(*to),
+                        },
+                        _ => continue,
+                    }
+                }
+                _ => continue,
+            };
+            found.insert(*into, read);
+        }
+    }
+    found
 }
 
 /// One function that is looked at.
@@ -49,7 +94,9 @@ impl<'f, 'a> Flow<'f, 'a> {
     fn new(analysis: &'f mut Analysis<'a>, id: FunctionId) -> Self {
         let program = analysis.program;
         let function = program.function(id);
-        let values = Values::of(program, id, &mut analysis.paths);
+        let shape = analysis.calls.shapes[id.index()].clone();
+        let read = always_read(analysis, id);
+        let values = Values::of(program, id, shape, read, &mut analysis.paths);
         let mut flow = Flow {
             analysis,
             id,
@@ -202,6 +249,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             held: state.held.clone(),
             released: state.released.clone(),
             acquired: state.acquired.clone(),
+            has_waited: state.has_waited,
             live: state.live.keys().copied().collect(),
             after: state.after.clone(),
             maybe: state.maybe.clone(),

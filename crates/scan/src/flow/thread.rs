@@ -27,6 +27,7 @@ impl Flow<'_, '_> {
         if self.is_collecting {
             let targets = self.analysis.calls.targets(site).to_vec();
             let is_multiple = !self.analysis.calls.is_once(site);
+            let has_number = data.is_some_and(|data| self.is_number(site, data));
             let mut leaves = BTreeSet::new();
             for target in &targets {
                 if let Some(summary) = &self.analysis.summaries[target.index()] {
@@ -40,6 +41,7 @@ impl Flow<'_, '_> {
             spawn.targets.clone_from(&targets);
             spawn.leaves = leaves;
             spawn.data = given.first().copied().flatten();
+            spawn.has_number = has_number;
             self.summary.spawned.insert(site);
             for target in targets {
                 self.thread(site, target, &given, state);
@@ -81,14 +83,13 @@ impl Flow<'_, '_> {
             return path;
         };
         let in_loop = |block: u32| shape.loops[around as usize].blocks[block as usize];
+        let counts = |index| self.values.counts(index).is_some_and(|by| by == around);
         let paths = &self.analysis.paths;
         let is_own = match paths.origin(path) {
             _ if paths.loads(path) => false,
             Base::Heap(at) if at.function == self.id && in_loop(at.block) => true,
             _ => paths.steps(path).iter().any(|step| match step {
-                Step::Element(_, Some((function, index))) => {
-                    *function == self.id && self.values.block_of(*index).is_some_and(in_loop)
-                }
+                Step::Element(_, Some((function, index))) => *function == self.id && counts(*index),
                 _ => false,
             }),
         };
@@ -99,6 +100,16 @@ impl Flow<'_, '_> {
             }
             false => path,
         }
+    }
+
+    /// Whether each thread that is created there is given another number: that of the loop's round.
+    fn is_number(&self, site: Site, data: Operand) -> bool {
+        let shape = &self.analysis.calls.shapes[self.id.index()];
+        let Operand::Value(value) = data else {
+            return false;
+        };
+        let counter = self.values.counts(value);
+        counter.is_some() && counter == shape.loop_around(site.block)
     }
 
     /// Where the handle is that a thread is waited for with.
@@ -119,6 +130,26 @@ impl Flow<'_, '_> {
         match self.values.definition(self.values.same(*value))? {
             Kind::Load { from, .. } => self.path(*from),
             _ => None,
+        }
+    }
+
+    /// A thread is waited for.
+    pub(super) fn wait_for(
+        &mut self,
+        arguments: &[Operand],
+        number: u32,
+        by_address: bool,
+        state: &mut State,
+    ) {
+        if let Some(handle) = self.handle(arguments, number, by_address) {
+            self.join(handle, false, state);
+            state.joined.insert(handle);
+        } else if let Some(Operand::Value(value)) = arguments.get(number as usize)
+            && let value = self.values.same(*value)
+            && value.0 < self.function.parameters
+            && !by_address
+        {
+            state.joined_parameters.insert(value.0);
         }
     }
 

@@ -64,6 +64,8 @@ pub struct Value {
     pub name: Option<String>,
     /// Whether it is an address or holds one: a pair that a call returns, a number that an address was made into.
     pub is_pointer: bool,
+    /// The structure that it points at, or at an array of them.
+    pub pointee: Option<LayoutId>,
 }
 
 /// A global variable.

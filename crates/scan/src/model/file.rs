@@ -9,7 +9,7 @@
 
 use serde::Deserialize;
 
-use super::{Effect, Fails, Mode, Model, Object};
+use super::{Effect, Entry, Fails, Mode, Model, Object, Phase, Which as Called};
 
 /// A model that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +24,37 @@ pub struct ModelError {
 struct File {
     #[serde(default)]
     function: Vec<Function>,
+    #[serde(default)]
+    entry: Vec<Caller>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Caller {
+    section: Option<String>,
+    table: Option<String>,
+    #[serde(default)]
+    fields: Vec<String>,
+    #[serde(default)]
+    register: Vec<String>,
+    #[serde(default)]
+    argument: u32,
+    stored: Option<String>,
+    #[serde(default)]
+    phase: PhaseName,
+    #[serde(default)]
+    parallel: bool,
+    #[serde(default)]
+    locks: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PhaseName {
+    First,
+    #[default]
+    Always,
+    Last,
 }
 
 #[derive(Deserialize)]
@@ -145,6 +176,33 @@ impl Model {
             name: name.to_owned(),
             error: error.to_string(),
         })?;
+        for caller in file.entry {
+            let locks = caller.locks.iter().map(|lock| self.number(lock)).collect();
+            let which = match (caller.section, caller.table, caller.stored) {
+                (Some(section), None, None) => Called::Section(section),
+                (None, Some(table), None) => Called::Table(table, caller.fields),
+                (None, None, Some(field)) => Called::Stored(field),
+                (None, None, None) if !caller.register.is_empty() => {
+                    Called::Register(caller.register, caller.argument)
+                }
+                _ => {
+                    return Err(ModelError {
+                        name: name.to_owned(),
+                        error: "an entry has one of section, table, register and stored".to_owned(),
+                    });
+                }
+            };
+            self.entries.push(Entry {
+                which,
+                phase: match caller.phase {
+                    PhaseName::First => Phase::First,
+                    PhaseName::Always => Phase::Always,
+                    PhaseName::Last => Phase::Last,
+                },
+                is_parallel: caller.parallel,
+                locks,
+            });
+        }
         for function in file.function {
             let effects = self.effects(&function);
             for name in &function.names {

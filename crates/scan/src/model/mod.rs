@@ -171,6 +171,46 @@ pub struct Model {
     patterns: Vec<(String, Vec<Effect>)>,
     /// Locks that have no address.
     names: Vec<String>,
+    /// Who calls a module: the first that fits tells.
+    entries: Vec<Entry>,
+}
+
+/// How functions of a module are called by somebody else.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Which functions.
+    pub which: Which,
+    /// When.
+    pub phase: Phase,
+    /// Whether a function can run twice at once.
+    pub is_parallel: bool,
+    /// Locks that the caller holds, by the numbers of their names.
+    pub locks: Vec<u32>,
+}
+
+/// Which functions are called by somebody else.
+#[derive(Clone, Debug)]
+pub enum Which {
+    /// Those of a section.
+    Section(String),
+    /// Those in fields of a constant structure: its type's name, and the fields' (empty: all).
+    Table(String, Vec<String>),
+    /// Those that are the argument of such a call.
+    Register(Vec<String>, u32),
+    /// Those whose address is stored in such a field: `structure.field`.
+    Stored(String),
+}
+
+/// When a function is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Before all others.
+    First,
+    /// At any time.
+    #[default]
+    Always,
+    /// After all others.
+    Last,
 }
 
 /// The models that come with Deadheat, by their names.
@@ -203,6 +243,21 @@ impl Model {
         found.map(|(_, effects)| &effects[..])
     }
 
+    /// The Linux kernel.
+    ///
+    /// # Errors
+    /// None, unless Deadheat's own file is wrong.
+    pub fn linux() -> Result<Self, ModelError> {
+        let mut model = Model::default();
+        model.read("linux", include_str!("../../models/linux.toml"))?;
+        Ok(model)
+    }
+
+    /// Who calls a module.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// The name of a lock that has no address.
     pub fn name(&self, number: u32) -> &str {
         &self.names[number as usize]
@@ -227,7 +282,7 @@ impl Model {
 }
 
 /// Whether a name fits a pattern, in which `*` stands for anything.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, rest)) => {
@@ -255,6 +310,21 @@ mod tests {
         };
         assert_eq!(lock, [expected]);
         assert!(model.of("no_such_function").is_none());
+    }
+
+    #[test]
+    fn the_kernel_has_locks_and_callers() {
+        let model = Model::linux().unwrap();
+        assert!(matches!(
+            model.of("_raw_spin_lock_irqsave").unwrap(),
+            [Effect::Lock { .. }]
+        ));
+        assert!(
+            model
+                .entries()
+                .iter()
+                .any(|entry| entry.phase == Phase::First)
+        );
     }
 
     #[test]

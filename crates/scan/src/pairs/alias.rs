@@ -33,6 +33,7 @@ fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) 
     let shared = match way {
         Together::Apart(common) => common,
         Together::Twins(number) => number,
+        Together::Strangers => return false,
     };
     match (one, other) {
         (Some(one), Some(other)) => one == other && one <= shared,
@@ -48,6 +49,17 @@ fn is_own(analysis: &Analysis, path: PathId, deed: &Deed, way: Together) -> bool
     };
     let site: Site = deed.chain[number];
     let steps = analysis.paths.steps(path);
+    // An element whose number is what the thread was given.
+    let spawn = &analysis.spawns[&site];
+    let is_thread = deed.chain.len() == number + 1 && deed.calls.last() == Some(&site);
+    if is_thread && spawn.has_number {
+        let given = Some((deed.site.function, crate::ir::ValueId(0)));
+        let mine = |step: &Step| matches!(step, Step::Element(_, index) if *index == given);
+        let at = steps.iter().position(mine);
+        if at.is_some_and(|at| !steps[at..].contains(&Step::Load)) {
+            return true;
+        }
+    }
     let own = steps.iter().position(|step| *step == Step::Own(site));
     own.is_some_and(|at| !steps[at..].contains(&Step::Load))
 }
@@ -138,7 +150,11 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
             if from != to || !is_common(analysis, from, [one, other], way) {
                 return Same::Never;
             }
-            return places(analysis, (left, long), (right, wide));
+            let found = places(analysis, (left, long), (right, wide));
+            return match found {
+                Same::Elements if !may_overlap(analysis, (one, long), (other, wide)) => Same::Never,
+                found => found,
+            };
         }
         if left == right && is_common(analysis, from, [one, other], way) {
             let sure = analysis.paths.loads(left) && is_exact(from);
@@ -148,13 +164,25 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
             };
         }
     }
+    match may_overlap(analysis, (one, long), (other, wide)) {
+        true => Same::Perhaps,
+        false => Same::Never,
+    }
+}
+
+/// Whether the classes of memory say that two accesses may touch the same.
+fn may_overlap(
+    analysis: &Analysis,
+    (one, long): (&Deed, u64),
+    (other, wide): (&Deed, u64),
+) -> bool {
     match (one.target, other.target) {
-        (Some(left), Some(right))
-            if left.class == right.class && overlap((left.offset, long), (right.offset, wide)) =>
-        {
-            Same::Perhaps
+        (Some(left), Some(right)) => {
+            let points = &analysis.points;
+            let ranges = (points.range(left, long), points.range(right, wide));
+            left.class == right.class && overlap(ranges.0, ranges.1)
         }
-        _ => Same::Never,
+        _ => false,
     }
 }
 
@@ -224,7 +252,8 @@ pub fn is_same_lock(
         && !has_elements(analysis, left)
         && !matches!(base, Base::Value(..))
         && is_common(analysis, base, [one, other], way)
-        && is_single(analysis, base);
+        && is_single(analysis, base)
+        && is_steady(analysis, left);
     if is_unique {
         return true;
     }
@@ -239,11 +268,40 @@ pub fn is_same_lock(
 fn is_single(analysis: &Analysis, base: Base) -> bool {
     let once = |function: FunctionId| analysis.calls.runs_once(function);
     match base {
-        Base::Global(_) | Base::Named(_) | Base::Given(_) | Base::Parameter(_) => true,
+        Base::Global(_) | Base::Named(_) | Base::Given(_) => true,
+        // Each caller of an entry may give another one.
+        Base::Parameter(_) => false,
         Base::Local(function, _) => once(function),
         Base::Heap(site) => analysis.calls.is_once(site),
         Base::Value(..) => false,
     }
+}
+
+/// Whether what is read on the way is the same each time: a global pointer is, if it is set once. What pointers in structures hold is taken to
+/// stay.
+fn is_steady(analysis: &mut Analysis, path: PathId) -> bool {
+    let Base::Global(global) = analysis.paths.origin(path) else {
+        return true;
+    };
+    let mut offset = 0;
+    for step in analysis.paths.steps(path) {
+        match step {
+            Step::Field(by) => offset += by,
+            Step::Load => {
+                let whole = analysis.points.of_global(global);
+                let target = analysis.points.shifted(whole, offset);
+                if analysis.stores.has_none(target) {
+                    return true;
+                }
+                return match analysis.stores.only(target) {
+                    Some(stored) => stored.site.is_none_or(|site| analysis.calls.is_once(site)),
+                    None => false,
+                };
+            }
+            Step::Element(..) | Step::Own(_) => return true,
+        }
+    }
+    true
 }
 
 /// Whether both locks lie at the same place beside the data: in the same structure, or at the same index of another array.
@@ -252,13 +310,23 @@ fn is_relative(
     (data, lock): (PathId, PathId),
     (there, right): (PathId, PathId),
 ) -> bool {
-    let shape = |data: PathId, lock: PathId| -> Option<(Vec<Step>, Vec<Step>)> {
-        if analysis.paths.origin(data) != analysis.paths.origin(lock) {
-            return None;
-        }
+    let origins = |paths: [PathId; 2]| paths.map(|path| analysis.paths.origin(path));
+    let shape = |bases: [PathId; 2]| -> Option<(Vec<Step>, Vec<Step>)> {
+        let [data, lock] = bases;
         let (to_data, to_lock) = (analysis.paths.steps(data), analysis.paths.steps(lock));
-        let common = to_data.iter().zip(&to_lock);
-        let common = common.take_while(|(one, other)| one == other).count();
+        let common = match origins(bases) {
+            [Base::Global(own), Base::Global(other)] if own != other => {
+                if to_lock.contains(&Step::Load) {
+                    return None;
+                }
+                0
+            }
+            [own, other] if own != other => return None,
+            _ => {
+                let common = to_data.iter().zip(&to_lock);
+                common.take_while(|(one, other)| one == other).count()
+            }
+        };
         let (to_data, to_lock) = (&to_data[common..], &to_lock[common..]);
         // From the data's address there is a way back only if no address was read on the way there.
         let is_near = !to_data.contains(&Step::Load);
@@ -279,8 +347,13 @@ fn is_relative(
         });
         (is_near && follows).then(|| (nameless(to_data), nameless(to_lock)))
     };
-    match (shape(data, lock), shape(there, right)) {
-        (Some(one), Some(other)) => one == other,
+    match (shape([data, lock]), shape([there, right])) {
+        (Some(one), Some(other)) => {
+            // In arrays of their own, both must be the same ones.
+            let are_near = |[data, lock]: [Base; 2]| data == lock;
+            let (mine, theirs) = (origins([data, lock]), origins([there, right]));
+            one == other && (mine == theirs || are_near(mine) && are_near(theirs))
+        }
         _ => false,
     }
 }

@@ -38,7 +38,7 @@ fn is_weaker(first: &Deed, second: &Deed) -> bool {
 }
 
 /// Whether every way from the function's beginning to a statement leads through one of these.
-fn is_covered(function: &Function, at: Site, by: &[Site]) -> bool {
+pub(crate) fn is_covered(function: &Function, at: Site, by: &[Site]) -> bool {
     let mut seen = vec![false; function.blocks.len()];
     let mut work = vec![0usize];
     while let Some(block) = work.pop() {

@@ -36,11 +36,9 @@ struct Edge {
 pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
     let mut found: Vec<Cycle> = Vec::new();
     for root in roots {
-        let Some(summary) = analysis.summaries[root.function.index()].clone() else {
-            continue;
-        };
+        let deeds = root.deeds(analysis);
         let mut edges = Vec::new();
-        for deed in &summary.deeds {
+        for deed in &deeds {
             let (What::Lock(mode), Some(to)) = (deed.what, deed.path) else {
                 continue;
             };
@@ -60,7 +58,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
         }
         let mut search = Search {
             edges: &edges,
-            root: *root,
+            root,
             steps: 0,
             found: Vec::new(),
         };
@@ -81,7 +79,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
 
 struct Search<'a> {
     edges: &'a [Edge],
-    root: Root,
+    root: &'a Root,
     steps: usize,
     found: Vec<Cycle>,
 }
@@ -129,7 +127,7 @@ impl Search<'_> {
 }
 
 /// Whether two threads can be there at the same time, with no lock that both need to hold alone.
-fn meet(analysis: &mut Analysis, root: Root, one: &Edge, other: &Edge) -> bool {
+fn meet(analysis: &mut Analysis, root: &Root, one: &Edge, other: &Edge) -> bool {
     let ways = together(&analysis.spawns, root.is_parallel, &one.deed, &other.deed);
     ways.into_iter()
         .any(|way| !is_guarded(analysis, &one.deed, &other.deed, way))

@@ -8,6 +8,7 @@ pub mod cover;
 pub mod deadlocks;
 mod protect;
 pub mod ruled_out;
+mod semaphores;
 mod threads;
 
 use std::collections::BTreeMap;
@@ -15,21 +16,79 @@ use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::ir::{FunctionId, Mark};
-use crate::path::{PathId, Site};
+use crate::model::Mode;
+use crate::path::{Base, PathId, Site};
 use crate::points::ClassId;
-use crate::summary::{Deed, What};
+use crate::state::{Held, State};
+use crate::summary::{Arguments, Deed, What};
 
 pub use alias::Same;
 pub use protect::Order;
 pub use threads::Together;
 
 /// Where a program, or a part of one, begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug)]
 pub struct Root {
     /// The function.
     pub function: FunctionId,
     /// Whether it may run twice at once.
     pub is_parallel: bool,
+    /// Locks that its caller holds, by the numbers of their names.
+    pub locks: Vec<u32>,
+}
+
+impl Root {
+    /// One whose caller holds nothing.
+    pub fn of(function: FunctionId, is_parallel: bool) -> Self {
+        Root {
+            function,
+            is_parallel,
+            locks: Vec::new(),
+        }
+    }
+
+    /// What it does. Parameters that point at the same kind of structure point at the same one, and the caller's locks are held.
+    pub fn deeds(&self, analysis: &mut Analysis) -> Vec<Deed> {
+        let Some(summary) = analysis.summaries[self.function.index()].clone() else {
+            return Vec::new();
+        };
+        let function = analysis.program.function(self.function);
+        let parameters = &function.values[..function.parameters as usize];
+        let given: Vec<Option<PathId>> = parameters
+            .iter()
+            .map(|parameter| {
+                let layout = parameter.pointee?;
+                Some(analysis.paths.base(Base::Given(layout.0)))
+            })
+            .collect();
+        let terms = Arguments {
+            callee: self.function,
+            paths: &given,
+        };
+        let mut begin = State::default();
+        for lock in &self.locks {
+            let lock = analysis.paths.base(Base::Named(*lock));
+            begin.lock(Held {
+                lock,
+                target: None,
+                mode: Mode::Write,
+                depth: 1,
+                at: Site {
+                    function: self.function,
+                    ..Site::default()
+                },
+                since: Default::default(),
+            });
+        }
+        summary
+            .deeds
+            .iter()
+            .map(|deed| Deed {
+                calls: deed.calls.clone(),
+                ..terms.deed(&mut analysis.paths, deed, &begin, deed.site)
+            })
+            .collect()
+    }
 }
 
 /// A pair of accesses that may race.
@@ -63,13 +122,8 @@ const MOST: usize = 1500;
 pub fn find(analysis: &mut Analysis, roots: &[Root]) -> (Vec<Pair>, Counts) {
     let mut counts = Counts::default();
     let mut found: BTreeMap<(Site, Site), Pair> = BTreeMap::new();
-    let of_root: Vec<Vec<Deed>> = roots
-        .iter()
-        .map(|root| {
-            let summary = analysis.summaries[root.function.index()].clone();
-            summary.map_or_else(Vec::new, |summary| summary.deeds.clone())
-        })
-        .collect();
+    let mut of_root: Vec<Vec<Deed>> = roots.iter().map(|root| root.deeds(analysis)).collect();
+    semaphores::without_messages(analysis, &mut of_root);
     let mut classes: BTreeMap<ClassId, Vec<(usize, Rc<Deed>)>> = BTreeMap::new();
     for (number, deeds) in of_root.iter().enumerate() {
         for deed in deeds {
@@ -93,7 +147,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> (Vec<Pair>, Counts) {
                         let is_parallel = roots[*root].is_parallel;
                         threads::together(&analysis.spawns, is_parallel, one, other)
                     }
-                    false => vec![Together::Apart(0)],
+                    false => vec![Together::Strangers],
                 };
                 for way in ways {
                     let all = &of_root[*root];

@@ -45,21 +45,19 @@ pub fn beside(analysis: &mut Analysis, roots: &[Root], pair: &Pair) -> Vec<Ruled
     let mut found = BTreeSet::new();
     let mut open = BTreeSet::new();
     for root in roots {
-        let Some(summary) = analysis.summaries[root.function.index()].clone() else {
-            continue;
-        };
+        let all = root.deeds(analysis);
         let is_here = |deed: &&Deed| {
             matches!(deed.what, What::Access { .. })
                 && deed.target.map(|target| target.class) == class
         };
-        let deeds: Vec<&Deed> = summary.deeds.iter().filter(is_here).take(MOST).collect();
+        let deeds: Vec<&Deed> = all.iter().filter(is_here).take(MOST).collect();
         for (at, one) in deeds.iter().enumerate() {
             for other in &deeds[at..] {
                 if !conflict(one, other) || !is_about(analysis, pair, one, other) {
                     continue;
                 }
                 let sites = [one.site.min(other.site), one.site.max(other.site)];
-                match judge(analysis, &summary.deeds, root, [one, other]) {
+                match judge(analysis, &all, root, [one, other]) {
                     Judged::Open => drop(open.insert(sites)),
                     Judged::Elsewhere => {}
                     Judged::Out(why) => drop(found.insert(RuledOut {

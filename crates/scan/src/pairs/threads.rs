@@ -13,6 +13,8 @@ pub enum Together {
     Apart(usize),
     /// In two threads that were created at the same place, by the creation of this number.
     Twins(usize),
+    /// In two calls from outside of the program: they have nothing in common but what is global or given to both.
+    Strangers,
 }
 
 /// All ways in which two deeds of one root can happen at the same time.
@@ -31,8 +33,11 @@ pub fn together(
         spawn.is_multiple && spawn.live_before.contains(site)
     });
     ways.extend(twin.map(Together::Twins));
+    if is_parallel {
+        ways.push(Together::Strangers);
+    }
     let is_apart = match (one.chain.get(common), other.chain.get(common)) {
-        (None, None) => is_parallel,
+        (None, None) => false,
         (None, Some(child)) => one.live.contains(child),
         (Some(child), None) => other.live.contains(child),
         (Some(left), Some(right)) => {

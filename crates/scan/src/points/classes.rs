@@ -6,6 +6,8 @@ use rustc_hash::FxHashSet;
 
 use crate::ir::FunctionId;
 
+use super::rows::{self, Row};
+
 /// A class of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClassId(u32);
@@ -26,20 +28,27 @@ pub struct Target {
     pub offset: i64,
 }
 
-impl Target {
-    /// Where nothing is.
-    pub const NOWHERE: Target = Target {
-        class: ClassId(u32::MAX),
-        offset: 0,
-    };
-}
-
 #[derive(Clone, Debug, Default)]
 struct Class {
     /// What addresses that are stored there point at, by offset.
     fields: BTreeMap<i64, Target>,
     is_collapsed: bool,
+    /// Arrays in there.
+    rows: Vec<Row>,
     functions: Vec<FunctionId>,
+}
+
+impl Class {
+    /// Where an offset lies if all elements of an array are the first one.
+    fn place(&self, offset: i64) -> i64 {
+        match self.is_collapsed {
+            true => 0,
+            false => {
+                let mut rows = self.rows.iter();
+                rows.find_map(|row| row.first(offset)).unwrap_or(offset)
+            }
+        }
+    }
 }
 
 /// All classes.
@@ -70,10 +79,7 @@ impl Classes {
     /// The same target, by the class's present name.
     pub(super) fn now(&mut self, target: Target) -> Target {
         let class = self.root(target.class);
-        let offset = match self.all[class.0 as usize].is_collapsed {
-            true => 0,
-            false => target.offset,
-        };
+        let offset = self.all[class.0 as usize].place(target.offset);
         Target { class, offset }
     }
 
@@ -103,6 +109,50 @@ impl Classes {
         }
     }
 
+    /// There is an array in a class.
+    pub(super) fn add_row(&mut self, class: ClassId, row: Row) {
+        let class = self.root(class);
+        let one = &mut self.all[class.0 as usize];
+        if one.is_collapsed || !rows::add(&mut one.rows, row) {
+            return;
+        }
+        let mut same = Vec::new();
+        for (offset, target) in std::mem::take(&mut one.fields) {
+            let place = one.place(offset);
+            match one.fields.get(&place) {
+                Some(known) => same.push((*known, target)),
+                None => {
+                    one.fields.insert(place, target);
+                }
+            }
+        }
+        for (known, target) in same {
+            self.unify(known, target);
+        }
+    }
+
+    /// Which bytes of its class so many bytes may be, where they begin and how many: those of an array are any of its elements.
+    pub(super) fn range(&self, target: Target, size: u64) -> (i64, u64) {
+        let Some(class) = self.all.get(target.class.0 as usize) else {
+            return (target.offset, size);
+        };
+        let row = class
+            .rows
+            .iter()
+            .find(|row| row.from <= target.offset && target.offset < row.to);
+        match row {
+            Some(row) => {
+                let inside = (target.offset - row.from) % row.stride;
+                let is_within = size > 0 && inside.saturating_add(size as i64) <= row.stride;
+                match is_within {
+                    true => (target.offset, size),
+                    false => (row.from, 0),
+                }
+            }
+            None => (target.offset, size),
+        }
+    }
+
     /// Makes two targets one.
     pub(super) fn unify(&mut self, one: Target, other: Target) {
         let mut work = vec![(one, other)];
@@ -112,7 +162,18 @@ impl Classes {
                 continue;
             }
             if one.class == other.class {
-                self.collapse(one.class);
+                // What is so far apart is the same: as in an array.
+                let stride = (one.offset - other.offset).abs();
+                let row = Row {
+                    from: one.offset.min(other.offset).rem_euclid(stride),
+                    to: i64::MAX,
+                    stride,
+                };
+                self.add_row(one.class, row);
+                let (one, other) = (self.now(one), self.now(other));
+                if one != other {
+                    self.collapse(one.class);
+                }
                 continue;
             }
             if one.offset != other.offset {
@@ -142,12 +203,16 @@ impl Classes {
             let class = &mut self.all[kept.0 as usize];
             class.functions.extend(old.functions);
             for (offset, target) in old.fields {
+                let offset = class.place(offset);
                 match class.fields.get(&offset) {
                     Some(known) => work.push((*known, target)),
                     None => {
                         class.fields.insert(offset, target);
                     }
                 }
+            }
+            for row in old.rows {
+                self.add_row(kept, row);
             }
         }
     }

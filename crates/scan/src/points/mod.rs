@@ -6,17 +6,20 @@
 //! where its more exact reasoning has to look.
 
 mod classes;
+mod rows;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Callee, Function, FunctionId, GlobalId, Kind, Offset, Operand, Program, Terminator, ValueId,
+    Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, Terminator,
+    ValueId,
 };
 use crate::model::{Effect, Model};
 use crate::path::Site;
 
 use classes::Classes;
 pub use classes::{ClassId, Target};
+use rows::Row;
 
 /// What pointers may point at.
 pub struct Points<'a> {
@@ -32,6 +35,8 @@ pub struct Points<'a> {
     /// Calls through pointers, and what they may call as far as that is known.
     indirect: Vec<(Site, Operand, Vec<Operand>, Option<ValueId>)>,
     linked: FxHashSet<(Site, FunctionId)>,
+    /// What is copied, to where and from where.
+    copies: Vec<(Target, Target)>,
     /// Threads that run a virtual function of an object.
     methods: Vec<(Site, Operand, u32)>,
 }
@@ -50,6 +55,7 @@ impl<'a> Points<'a> {
             heap: FxHashMap::default(),
             indirect: Vec::new(),
             linked: FxHashSet::default(),
+            copies: Vec::new(),
             methods: Vec::new(),
         };
         for _ in &program.globals {
@@ -185,8 +191,13 @@ impl<'a> Points<'a> {
                 };
                 let target = match offset {
                     Offset::Constant(by) => self.classes.shifted(target, *by),
-                    // All elements are one.
-                    Offset::Element { constant, .. } => self.classes.shifted(target, *constant),
+                    Offset::Element {
+                        stride, constant, ..
+                    } => {
+                        let row = self.row(function, *base, target, *stride);
+                        self.classes.add_row(target.class, row);
+                        self.classes.shifted(target, *constant)
+                    }
                     Offset::Unknown => {
                         self.classes.collapse(target.class);
                         target
@@ -200,6 +211,51 @@ impl<'a> Points<'a> {
                 arguments,
             } => self.call(site, *into, *callee, arguments),
             _ => {}
+        }
+    }
+
+    /// The array whose elements are so large, one of which is at `base`.
+    fn row(&self, function: &Function, base: Operand, target: Target, stride: u64) -> Row {
+        let stride = stride.min(i64::MAX as u64);
+        let within = |layout: LayoutId, offset: i64| {
+            let (from, to) = rows::extent(self.program, layout, offset, stride)?;
+            Some((from - offset, to - offset))
+        };
+        let around = match base {
+            Operand::Global(id, offset) => {
+                let global = self.program.global(id);
+                let size = global.size as i64;
+                let whole = (size > 0).then_some((-offset, size - offset));
+                match global.layout {
+                    // An array of structures, or something in one.
+                    Some(layout) => match self.program.layouts[layout.index()].size {
+                        own if own > 0 && stride.is_multiple_of(own) => whole,
+                        own => within(layout, offset.checked_rem(own as i64).unwrap_or(offset)),
+                    },
+                    None => whole,
+                }
+            }
+            Operand::Value(value) => {
+                let statements = function.blocks.iter().flat_map(|block| &block.statements);
+                let parts = statements.filter_map(|statement| match &statement.kind {
+                    Kind::Part {
+                        into,
+                        offset: Offset::Constant(by),
+                        layout,
+                        ..
+                    } if *into == value => Some((*by, (*layout)?)),
+                    _ => None,
+                });
+                let first = { parts }.next();
+                first.and_then(|(by, layout)| within(layout, by))
+            }
+            _ => None,
+        };
+        let (before, after) = around.unwrap_or((0, i64::MAX));
+        Row {
+            from: target.offset.saturating_add(before),
+            to: target.offset.saturating_add(after),
+            stride: stride as i64,
         }
     }
 
@@ -283,7 +339,7 @@ impl<'a> Points<'a> {
                     let to = to.and_then(|to| self.operand(id, to));
                     let from = from.and_then(|from| self.operand(id, from));
                     if let (Some(to), Some(from)) = (to, from) {
-                        self.copied(to, from);
+                        self.copies.push((to, from));
                     }
                 }
                 Effect::Create { start, data, .. } => {
@@ -313,21 +369,24 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// Pointers at the same offsets point at the same; other parts of the classes stay apart.
-    fn copied(&mut self, to: Target, from: Target) {
+    /// Pointers at the same offsets point at the same; other parts of the classes stay apart. Whether that was news.
+    fn copied(&mut self, to: Target, from: Target) -> bool {
         let (to, from) = (self.classes.now(to), self.classes.now(from));
-        if to.class == from.class {
-            return;
+        let mut is_new = false;
+        for (offset, target) in self.classes.fields(from.class) {
+            let by = offset - from.offset;
+            if by < 0 && to.offset + by < 0 {
+                continue;
+            }
+            let at = self.classes.shifted(to, by);
+            let known = self.classes.pointee(at);
+            let target = self.classes.now(target);
+            if known != target {
+                self.classes.unify(known, target);
+                is_new = true;
+            }
         }
-        let fields = self.classes.fields(from.class);
-        // What is not known yet may be stored later: the two are one then.
-        if fields.is_empty() {
-            return;
-        }
-        for (offset, target) in fields {
-            let at = self.classes.shifted(to, offset - from.offset);
-            self.classes.store(at, target);
-        }
+        is_new
     }
 
     /// A thread runs a virtual function of an object that was made by the same function, or by what that calls: one of those whose
@@ -393,7 +452,11 @@ impl<'a> Points<'a> {
                     self.link(site, callee, &arguments, into);
                 }
             }
-            if self.linked.len() == before {
+            let mut is_new = self.linked.len() > before;
+            for (to, from) in self.copies.clone() {
+                is_new |= self.copied(to, from);
+            }
+            if !is_new {
                 return;
             }
         }
@@ -430,6 +493,16 @@ impl<'a> Points<'a> {
     pub fn target(&mut self, function: FunctionId, operand: Operand) -> Option<Target> {
         let target = self.operand(function, operand)?;
         Some(self.classes.now(target))
+    }
+
+    /// So many bytes further.
+    pub fn shifted(&mut self, target: Target, by: i64) -> Target {
+        self.classes.shifted(target, by)
+    }
+
+    /// Which bytes of its class so many bytes at a target may be, and how many; 0 if nobody knows where they end.
+    pub fn range(&self, target: Target, size: u64) -> (i64, u64) {
+        self.classes.range(target, size)
     }
 
     /// The class of a global variable.

@@ -61,6 +61,7 @@ impl<'m> Lowering<'m> {
             }
         }
         let lowered_blocks = blocks.iter().map(|block| body.block(*block)).collect();
+        body.find_pointees();
         let values = body.lowered;
         let function = &mut self.program.functions[id.index()];
         function.values = values;
@@ -74,15 +75,32 @@ impl<'m> Body<'_, 'm> {
         self.lowered.push(ir::Value {
             name: self.names.get(&value).cloned(),
             is_pointer: addresses::holds_address(value.ty()) || self.numbers.contains(&value),
+            pointee: None,
         });
         self.values.insert(value, id);
+    }
+
+    /// What values point at, as far as that is known.
+    fn find_pointees(&mut self) {
+        let all: Vec<(Value<'m>, ValueId)> = self
+            .values
+            .iter()
+            .map(|(value, id)| (*value, *id))
+            .collect();
+        for (value, id) in all {
+            if value.ty().is_pointer() {
+                self.lowered[id.index()].pointee = self.layout_at(value);
+            }
+        }
     }
 
     /// A value that LLVM has no name for.
     pub(super) fn fresh(&mut self, is_pointer: bool) -> ValueId {
         let id = ValueId::new(self.lowered.len());
-        let name = None;
-        self.lowered.push(ir::Value { name, is_pointer });
+        self.lowered.push(ir::Value {
+            is_pointer,
+            ..ir::Value::default()
+        });
         id
     }
 
