@@ -60,6 +60,9 @@ impl LeaveOut {
             let code = section.data().map_err(|error| unread(&error))?;
             for at in returns(code) {
                 let address = section.address() + at as u64;
+                if !binary.has_hooks(address - 1) {
+                    continue;
+                }
                 let frames = binary.frames(address - 1);
                 let own = frames.iter().find(|frame| !is_foreign(frame));
                 let Some(name) = own.and_then(|frame| frame.function.as_deref()) else {

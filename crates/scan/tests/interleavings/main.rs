@@ -22,10 +22,7 @@ fn warned(program: &deadheat_scan::ir::Program) -> BTreeSet<(Site, Site)> {
     let model = Model::user().expect("own models are right");
     let main = program.named("main").expect("there is one");
     let mut analysis = Analysis::of(program, &model, &[main]);
-    let root = Root {
-        function: main,
-        is_parallel: false,
-    };
+    let root = Root::of(main, false);
     let (pairs, _) = pairs::find(&mut analysis, &[root]);
     let sites = pairs.iter().map(|pair| {
         let [one, other] = &pair.deeds;
