@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use deadheat_trace::file::TraceFile;
 use deadheat_wire::inputs::INPUTS;
+use deadheat_wire::leave_out::LEAVE_OUT;
 
 use crate::error::{Error, Result};
 use crate::launch::{self, Launch};
+use crate::leave_out;
 use crate::program::Program;
 use crate::stdin::{self, Kind, Source};
 use crate::store::invocation::{Invocation, beside, identity};
@@ -27,6 +29,8 @@ pub struct Again {
     stdin: PathBuf,
     /// What its threads got from the system, for the runtime.
     inputs: PathBuf,
+    /// Which accesses were left out, if some were.
+    leave_out: PathBuf,
 }
 
 /// Everything that it takes to run the program of this trace again.
@@ -68,6 +72,7 @@ pub fn of(trace: &Path) -> Result<Again> {
         invocation,
         stdin,
         inputs,
+        leave_out: leave_out::beside(trace),
     })
 }
 
@@ -95,6 +100,9 @@ impl Again {
     /// The run, with these variables of the runtime's: at least `launch::OPTIONS`.
     pub fn launch(&self, mut variables: Vec<(OsString, OsString)>) -> Launch<'_> {
         variables.push((INPUTS.into(), self.inputs.clone().into()));
+        if self.leave_out.is_file() {
+            variables.push((LEAVE_OUT.into(), self.leave_out.clone().into()));
+        }
         Launch {
             program: &self.program,
             command: &self.invocation.command,
@@ -118,6 +126,10 @@ impl Again {
         let copy = Invocation::stdin_path(trace);
         if self.stdin.is_file() && !copy.exists() {
             io::copy(&mut File::open(&self.stdin)?, &mut stdin::create(&copy)?)?;
+        }
+        let copy = leave_out::beside(trace);
+        if self.leave_out.is_file() && !copy.exists() {
+            std::fs::copy(&self.leave_out, copy)?;
         }
         let invocation = Invocation {
             options: options.to_owned(),

@@ -17,6 +17,7 @@ mod explore;
 mod how;
 mod input;
 mod launch;
+mod leave_out;
 mod marks;
 mod prediction;
 mod program;

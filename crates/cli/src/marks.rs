@@ -47,7 +47,7 @@ fn mark_of(function: &str, channels: &[Channel]) -> Option<Mark> {
 }
 
 /// Whether a function has a name, with or without the namespaces, types and arguments around it.
-fn is_named(function: &str, name: &str) -> bool {
+pub fn is_named(function: &str, name: &str) -> bool {
     let bare = function.split('(').next().unwrap_or(function);
     if function == name || bare == name {
         return true;

@@ -5,7 +5,7 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use deadheat_wire::{explore, inputs, plan, watch};
+use deadheat_wire::{explore, inputs, leave_out, plan, watch};
 
 use crate::{memory, message, sys};
 
@@ -128,6 +128,7 @@ pub fn read() -> Option<&'static [u8]> {
         (&SELECT, watch::SELECT),
         (&PLAN, plan::PLAN),
         (&INPUTS, inputs::INPUTS),
+        (&LEAVE_OUT, leave_out::LEAVE_OUT),
         (&EXPLORE, explore::EXPLORE),
     ];
     for (file, name) in files {
@@ -162,7 +163,8 @@ pub static SELECT: Named = Named::none();
 pub static PLAN: Named = Named::none();
 /// What threads got from the system in an earlier run.
 pub static INPUTS: Named = Named::none();
-
+/// Accesses that are not recorded.
+pub static LEAVE_OUT: Named = Named::none();
 /// The board of a search.
 pub static EXPLORE: Named = Named::none();
 

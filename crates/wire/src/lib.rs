@@ -23,6 +23,7 @@ mod block;
 mod checksum;
 pub mod explore;
 pub mod inputs;
+pub mod leave_out;
 mod live;
 pub mod meta;
 mod op;

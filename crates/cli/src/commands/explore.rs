@@ -28,6 +28,7 @@ use crate::explore::warnings::{self, Recording, Settled, Verdict};
 use crate::explore::whole::{self, Explored};
 use crate::how::How;
 use crate::input;
+use crate::leave_out;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
 use crate::store::{Store, select};
@@ -228,6 +229,7 @@ impl Args {
 
     /// What is known of a recording without searching.
     fn analysed(&self, trace: &Path, config: &Config) -> Result<Analysis> {
+        leave_out::refuse(trace)?;
         let mut methods = vec![How::Detect(Method::Lockset), How::Detect(Method::Hybrid)];
         if !self.no_predict {
             methods.push(How::Predict(Model::Maximal));

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::how::How;
 use crate::input;
+use crate::leave_out;
 use crate::prediction::Model;
 use crate::terminal::{Align, BAD, GOOD, count, counted, duration, say, size, styled, table};
 
@@ -117,6 +118,7 @@ impl Args {
         if self.enforce {
             coarse::all(&path, &mut analysis, folder.as_deref())?;
         }
+        leave_out::take_back(&path, &mut analysis);
         let before = analysis.findings.len();
         analysis
             .findings

@@ -9,7 +9,7 @@ use core::sync::atomic::{Ordering, compiler_fence};
 
 use deadheat_wire::{Op, Order, word};
 
-use super::{Mode, handler, mode, next_seq};
+use super::{Mode, handler, leave_out, mode, next_seq};
 use crate::intercept::condition;
 use crate::local::{Frame, Inside, Local, local};
 use crate::threads::{self, FILTER_ENTRIES};
@@ -60,6 +60,7 @@ unsafe fn access_slow(kind: u64, addr: usize, pc: usize) {
     // SAFETY: as for `access`; `ready` makes room.
     unsafe {
         match mode() {
+            Mode::Serial if leave_out::has(pc) => {}
             Mode::Serial => serial::access(kind, addr, pc),
             Mode::Watch => {
                 condition::notice_cancelled_wait(pc);
@@ -258,6 +259,7 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
         return;
     }
     match mode() {
+        Mode::Serial if leave_out::has(pc) => return,
         Mode::Serial => return serial::range(write, addr, length, pc),
         Mode::Watch => return watch::range(write, addr, length, pc),
         _ => {}

@@ -6,6 +6,7 @@
 //! * [`file`]: the trace on disk, and the live file that outlives a killed program.
 //! * [`facts`]: modules, threads and notes.
 //! * [`handler`]: what signal handlers did.
+//! * [`leave_out`]: which accesses the user does not want.
 //! * [`event`]: what hooks and intercepted functions call; knows both modes.
 
 mod cursor;
@@ -13,6 +14,7 @@ pub mod event;
 pub mod facts;
 mod file;
 pub mod handler;
+mod leave_out;
 mod repetition;
 mod stream;
 #[cfg(test)]
@@ -95,6 +97,7 @@ fn begin(path: &'static [u8]) {
     facts::go_to_report(wanted == Mode::Watch);
     if wanted == Mode::Serial && file::is_at(path) {
         inputs::load();
+        leave_out::load();
     }
     threads::adopt_first();
     if wanted == Mode::Serial {

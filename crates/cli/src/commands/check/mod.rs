@@ -31,6 +31,7 @@ use crate::explore::warnings::{self, Settled, Verdict};
 use crate::explore::whole::Explored;
 use crate::how::How;
 use crate::input;
+use crate::leave_out::{self, LeaveOut};
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
@@ -45,6 +46,7 @@ Examples:
   deadheat check prog.rs                    a Rust program in one file
   deadheat check ./prog args                a program that was built with Deadheat
   deadheat check --runs 10 prog.c           ten runs with different schedules
+  deadheat check --except log prog.c        without the accesses of the function log
   deadheat check --scan --warnings prog.c   also what the source text looks like: see `deadheat scan`
 
 Arguments up to the first that is not named like a source file are compiled together; the rest
@@ -92,13 +94,16 @@ pub struct Args {
     no_confirm: bool,
 
     /// Search the program itself for what is only suspicious: see `deadheat explore`.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["only", "except"])]
     explore: bool,
 
     /// Also scan the sources, or what FILE names (compile_commands.json, bitcode, a source file), and
     /// say which of the warnings were proven, and which the run never reached.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     scan: Option<Option<PathBuf>>,
+
+    #[command(flatten)]
+    leave_out: LeaveOut,
 
     /// Also show what is only suspicious.
     #[arg(long)]
@@ -140,6 +145,9 @@ impl Args {
         let mut scanned = self.scanned().inspect_err(|_| {
             let _ = recording.remove();
         })?;
+        let left_out = self.leave_out.accesses(&program).inspect_err(|_| {
+            let _ = recording.remove();
+        })?;
         let mut coverage = Coverage::default();
         let mut first: Option<Recorded> = None;
         let mut all: Option<Analysis> = None;
@@ -150,6 +158,10 @@ impl Args {
                 0 => recording.clone(),
                 _ => store.add()?,
             };
+            let variables = match &left_out {
+                Some(accesses) => vec![accesses.write(&at.trace())?],
+                None => Vec::new(),
+            };
             let plan = Plan {
                 program: program.clone(),
                 command: command.clone(),
@@ -159,7 +171,7 @@ impl Args {
                 place: Place::Store(at),
                 again: None,
                 aside: self.is_json() && self.output.is_none(),
-                variables: Vec::new(),
+                variables,
                 output: None,
                 limit: None,
             };
@@ -197,6 +209,7 @@ impl Args {
         let (Some(mut analysis), Some(recorded)) = (all, first) else {
             return Ok(exit);
         };
+        leave_out::take_back(&recorded.traces[0], &mut analysis);
         let mut others = self.other_orders(&store, &recorded, &mut analysis);
         if let Some(others) = &mut others {
             let mut found = std::mem::take(&mut others.findings);

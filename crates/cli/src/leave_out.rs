@@ -1,0 +1,154 @@
+//! Functions whose accesses are not recorded: fewer events, in exchange for less certainty.
+//!
+//! A recording without some accesses lacks what they read and wrote, so a schedule that was derived from it may be one that the program
+//! cannot follow. What is proven by it counts only if the program was seen to do it; see [`take_back`]. Synchronisation is always recorded.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use deadheat_code::Binary;
+use deadheat_report::{Rung, is_foreign};
+use deadheat_wire::leave_out::{LEAVE_OUT, MAGIC};
+use object::{Object, ObjectSection, SectionKind};
+
+use crate::analysis::Analysis;
+use crate::error::{Error, Result};
+use crate::marks::is_named;
+use crate::program::Program;
+use crate::store::invocation;
+
+/// Which functions to leave out.
+#[derive(Debug, Default, clap::Args)]
+pub struct LeaveOut {
+    /// Record only the accesses of this function; may be given several times.
+    #[arg(long, value_name = "FUNCTION")]
+    only: Vec<String>,
+
+    /// Do not record the accesses of this function; may be given several times.
+    #[arg(long, value_name = "FUNCTION")]
+    except: Vec<String>,
+}
+
+/// Where the calls return to that announce what is left out: addresses in the program's file, in rising order.
+pub struct Accesses(Vec<u64>);
+
+impl LeaveOut {
+    /// Whether something is left out.
+    pub fn is_some(&self) -> bool {
+        !self.only.is_empty() || !self.except.is_empty()
+    }
+
+    /// What is left out of a program; `None` if all of it is wanted.
+    pub fn accesses(&self, program: &Program) -> Result<Option<Accesses>> {
+        if !self.is_some() {
+            return Ok(None);
+        }
+        let path = &program.path;
+        let shown = path.display();
+        let unread = |error: &dyn std::fmt::Display| {
+            Error::not_started(format!("cannot read {shown}: {error}"))
+        };
+        let bytes = std::fs::read(path).map_err(|error| unread(&error))?;
+        let file = object::File::parse(&*bytes).map_err(|error| unread(&error))?;
+        let binary = Binary::open(path).map_err(|error| unread(&error))?;
+        let mut missing: Vec<&String> = self.only.iter().chain(&self.except).collect();
+        let mut accesses = Vec::new();
+        for section in file.sections() {
+            if section.kind() != SectionKind::Text {
+                continue;
+            }
+            let code = section.data().map_err(|error| unread(&error))?;
+            for at in returns(code) {
+                let address = section.address() + at as u64;
+                if !binary.has_hooks(address - 1) {
+                    continue;
+                }
+                let frames = binary.frames(address - 1);
+                let own = frames.iter().find(|frame| !is_foreign(frame));
+                let Some(name) = own.and_then(|frame| frame.function.as_deref()) else {
+                    continue;
+                };
+                missing.retain(|given| !is_named(name, given));
+                if !self.wants(name) {
+                    accesses.push(address);
+                }
+            }
+        }
+        if let Some(name) = missing.first() {
+            return Err(Error::usage(format!(
+                "{shown} has no function {name} with accesses to memory"
+            ))
+            .help("names are those of the source text, with or without what they are part of (Pool::put, put)"));
+        }
+        accesses.sort_unstable();
+        accesses.dedup();
+        Ok(Some(Accesses(accesses)))
+    }
+
+    fn wants(&self, function: &str) -> bool {
+        let is_among = |names: &[String]| names.iter().any(|name| is_named(function, name));
+        (self.only.is_empty() || is_among(&self.only)) && !is_among(&self.except)
+    }
+}
+
+/// Where calls in x86-64 code may return to. What only looks like a call does no harm: nothing returns there.
+fn returns(code: &[u8]) -> impl Iterator<Item = usize> {
+    (5..=code.len()).filter(|at| {
+        let is_direct = code[at - 5] == 0xE8;
+        let is_indirect = *at >= 6 && code[at - 6..at - 4] == [0xFF, 0x15];
+        is_direct || is_indirect
+    })
+}
+
+/// The list beside a trace.
+pub fn beside(trace: &Path) -> PathBuf {
+    invocation::beside(trace, "leave-out")
+}
+
+impl Accesses {
+    /// Writes the list beside a trace; the variable that tells the runtime of it.
+    pub fn write(&self, trace: &Path) -> Result<(OsString, OsString)> {
+        let path = beside(trace);
+        let numbers = self.0.iter().flat_map(|address| address.to_le_bytes());
+        let bytes: Vec<u8> = MAGIC.into_iter().chain(numbers).collect();
+        std::fs::write(&path, bytes).map_err(|error| {
+            Error::not_started(format!("cannot write {}: {error}", path.display()))
+        })?;
+        Ok((LEAVE_OUT.into(), path.into()))
+    }
+}
+
+/// Of what was found in a recording with gaps: what is only derived becomes a warning. What was seen in the run, and what was confirmed, stays.
+pub fn take_back(trace: &Path, analysis: &mut Analysis) {
+    if !beside(trace).is_file() {
+        return;
+    }
+    let mut count = 0;
+    for finding in &mut analysis.findings {
+        if finding.rung == Rung::Witness {
+            finding.rung = Rung::Warning;
+            finding.in_run =
+                Some("derived from a recording with gaps, and not confirmed".to_owned());
+            count += 1;
+        }
+    }
+    let remark = match count {
+        0 => "accesses of some functions were not recorded".to_owned(),
+        _ => format!(
+            "accesses of some functions were not recorded: {count} that could not be confirmed became warnings"
+        ),
+    };
+    analysis.remarks.push(remark);
+}
+
+/// A recording with gaps is not searched: what a search rules out may lie in what was left out.
+pub fn refuse(trace: &Path) -> Result<()> {
+    match beside(trace).is_file() {
+        false => Ok(()),
+        true => Err(Error::usage(format!(
+            "in {} accesses of some functions were not recorded: searching it would settle nothing",
+            trace.display()
+        ))
+        .help("record it again, without --only and --except")),
+    }
+}
