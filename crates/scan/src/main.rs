@@ -51,7 +51,7 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     compile_commands: Option<PathBuf>,
 
-    /// What more functions mean: a file in the format of Deadheat's own models.
+    /// What more functions mean: a file in the format of Deadheat's own models; `linux` for the kernel.
     #[arg(long, value_name = "FILE")]
     model: Vec<PathBuf>,
 
