@@ -128,6 +128,8 @@ pub struct Variants {
     pub tsan: PathBuf,
     /// With Deadheat.
     pub ours: PathBuf,
+    /// Instrumented as by Deadheat, with hooks that do nothing.
+    pub hooks_alone: PathBuf,
 }
 
 impl Place {
@@ -139,13 +141,49 @@ impl Place {
             plain: program("plain"),
             tsan: program("tsan"),
             ours: program("ours"),
+            hooks_alone: program("hooks"),
         };
         compile(compiler.plain(), &source, &variants.plain)?;
         compile(compiler.tsan(), &source, &variants.tsan)?;
         let mut ours = self.wrapper(compiler);
         ours.arg("-g");
         compile(ours, &source, &variants.ours)?;
+        self.build_hooks_alone(compiler, &source, &variants.hooks_alone)?;
         Ok(variants)
+    }
+
+    /// Builds a program whose hooks do nothing: the same calls as with Deadheat, and no runtime.
+    fn build_hooks_alone(
+        &self,
+        compiler: &Compiler,
+        source: &Path,
+        program: &Path,
+    ) -> Result<(), String> {
+        let hooks = program.with_extension("hooks.o");
+        let mut command = GCC.plain();
+        command.arg("-c");
+        compile(command, &self.kernels.join("../floor/hooks.c"), &hooks)?;
+        match compiler.language {
+            Language::C => {
+                let object = program.with_extension("o");
+                let mut command = self.wrapper(compiler);
+                command.args(["-g", "-c"]);
+                compile(command, source, &object)?;
+                let mut command = compiler.plain();
+                command.arg(&hooks);
+                compile(command, &object, program)
+            }
+            Language::Rust => {
+                // As the wrapper has it, which would link the runtime.
+                let mut command = compiler.tsan();
+                command
+                    .args(["-Zexternal-clangrt", "-Zshare-generics=n"])
+                    .arg("-Cllvm-args=-tsan-instrument-read-before-write")
+                    .args(["-Cno-vectorize-loops", "-Cno-vectorize-slp"])
+                    .arg(format!("-Clink-arg={}", hooks.display()));
+                compile(command, source, program)
+            }
+        }
     }
 
     /// Builds one program with Deadheat only.

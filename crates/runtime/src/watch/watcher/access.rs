@@ -87,10 +87,7 @@ unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(
         let watcher = &mut *(*local).watcher;
         let (size, write) = (1 << SHIFT, KIND >= WRITE1);
         let is_settled = match size {
-            8 if addr & 3 == 0 => {
-                simple::is_settled(watcher, addr, write)
-                    && simple::is_settled(watcher, addr + 4, write)
-            }
+            8 => addr & 3 == 0 && simple::are_settled(watcher, addr, write),
             _ => (addr & 3) + size <= 4 && simple::is_settled(watcher, addr, write),
         };
         let checked = watcher.checked + 1;
