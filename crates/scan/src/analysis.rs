@@ -72,7 +72,8 @@ pub struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// Looks at a program with these beginnings.
     pub fn of(program: &'a Program, model: &'a Model, roots: &[FunctionId]) -> Self {
-        let points = Points::of(program, model);
+        let mut points = Points::of(program, model);
+        points.give(roots);
         let calls = Calls::of(program, &points, roots);
         let mut analysis = Analysis {
             program,

@@ -198,7 +198,8 @@ impl Analysis<'_> {
     /// Where a statement stands in the source text; the nearest one before it that is known.
     pub fn place(&self, site: Site) -> Option<PlaceId> {
         let block = &self.program.function(site.function).blocks[site.block as usize];
-        let upto = &block.statements[..=(site.statement as usize).min(block.statements.len() - 1)];
+        let until = (site.statement as usize + 1).min(block.statements.len());
+        let upto = &block.statements[..until];
         upto.iter().rev().find_map(|statement| statement.place)
     }
 

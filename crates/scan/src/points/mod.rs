@@ -372,6 +372,23 @@ impl<'a> Points<'a> {
         Some(self.classes.now(target))
     }
 
+    /// What callers of these functions hand over: all that has the same type is one.
+    pub fn give(&mut self, entries: &[FunctionId]) {
+        let mut by_layout: FxHashMap<LayoutId, Target> = FxHashMap::default();
+        for entry in entries {
+            let function = self.program.function(*entry);
+            for number in 0..function.parameters {
+                let parameter = ValueId(number);
+                if let Some(layout) = function.values[parameter.index()].pointee {
+                    let target = self.value(*entry, parameter);
+                    let known = *by_layout.entry(layout).or_insert(target);
+                    self.classes.unify(known, target);
+                }
+            }
+        }
+        self.resolve();
+    }
+
     /// So many bytes further.
     pub fn shifted(&mut self, target: Target, by: i64) -> Target {
         self.classes.shifted(target, by)
