@@ -450,3 +450,35 @@ fn wrong_usage_is_said() {
     here.file("text.txt", "no recording\n");
     insta::assert_snapshot!(here.told(&mut here.deadheat(["explore", "text.txt"])));
 }
+
+/// Whoever wants to talk to somebody outside is ended there, and that is said; only the recorded run was heard.
+#[test]
+fn copies_talk_to_nobody() {
+    let here = Sandbox::new();
+    here.file(
+        "prog.c",
+        "#include <arpa/inet.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <sys/socket.h>\n#include <unistd.h>\n\
+         static atomic_int turns;\nstatic int port;\n\
+         static void *call(void *p) {\n    atomic_fetch_add(&turns, 1);\n    int s = socket(AF_INET, SOCK_STREAM, 0);\n\
+         struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};\n    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);\n\
+         connect(s, (struct sockaddr *)&to, sizeof to);\n    close(s);\n    return p;\n}\n\
+         int main(int argc, char **argv) {\n    pthread_t t;\n    port = atoi(argv[argc - 1]);\n    pthread_create(&t, 0, call, 0);\n\
+         atomic_fetch_add(&turns, 1);\n    pthread_join(t, 0);\n    return 0;\n}\n",
+    );
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let mut command = here.deadheat(["explore", "--format", "json", "-o", "found.json"]);
+    let told = here.told(command.args(["prog.c", &port]));
+    assert!(told.starts_with("exit: 5"), "{told}");
+    let report = std::fs::read_to_string(here.path().join("found.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let outside = serde_json::json!(["it uses sockets"]);
+    assert_eq!(report["stats"]["outside"], outside, "{report:#}");
+    assert!(
+        report["stats"]["executions"].as_u64() > Some(1),
+        "{report:#}"
+    );
+    let heard = std::iter::from_fn(|| listener.accept().ok()).count();
+    assert_eq!(heard, 1);
+}
