@@ -149,7 +149,7 @@ fn text(texts: &mut HashMap<String, Arc<str>>, content: &str) -> Arc<str> {
 }
 
 /// A name as its programmer wrote it; names that nobody mangled stay as they are.
-pub(crate) fn demangled(name: &str) -> String {
+pub fn demangled(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return format!("{rust:#}");
     }

@@ -23,6 +23,6 @@ pub use binary::Binary;
 pub use depends::{Depends, Passed, Point, Sources};
 pub use error::Error;
 pub use facts::Facts;
-pub use frames::Frame;
+pub use frames::{Frame, demangled};
 pub use variables::Variable;
 pub use walk::{Modules, Place, Walk};

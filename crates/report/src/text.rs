@@ -85,7 +85,7 @@ pub fn finding(finding: &Finding) -> String {
         let _ = writeln!(out, "  {BOLD}in this run:{BOLD:#} {}", printable(told));
     }
     for reason in &finding.reasons {
-        let _ = writeln!(out, "  because {reason}");
+        let _ = writeln!(out, "  because {}", printable(reason));
     }
     for hint in &finding.hints {
         let _ = writeln!(out, "  {BOLD}hint:{BOLD:#} {}", printable(hint));
@@ -250,4 +250,18 @@ pub fn printable(text: &str) -> String {
     text.chars()
         .map(|char| if char.is_control() { '\u{FFFD}' } else { char })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Finding, Kind, Rung};
+
+    #[test]
+    fn reasons_cannot_command_the_terminal() {
+        let mut finding = Finding::new(Kind::Race, Rung::Warning, "scan", Vec::new());
+        finding.reasons = vec!["2 of 3 accesses hold \u{1b}[2Jlock".to_owned()];
+        let told = super::finding(&finding);
+        assert!(told.contains("because 2 of 3 accesses hold"), "{told}");
+        assert!(!told.contains("\u{1b}[2J"), "{told}");
+    }
 }

@@ -9,7 +9,6 @@ mod fatal;
 mod global;
 mod lower;
 mod module;
-mod names;
 mod newer;
 mod node;
 mod producer;

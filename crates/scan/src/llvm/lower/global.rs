@@ -3,10 +3,10 @@
 use super::{Lowering, constant};
 use crate::ir::{Global, GlobalId, Operand};
 use crate::llvm::module::Module;
-use crate::llvm::names::demangled;
 use crate::llvm::node::Node;
 use crate::llvm::types::Type;
 use crate::llvm::value::Value;
+use deadheat_code::demangled;
 
 /// Operands of variables in the debug information.
 pub(super) mod operand {

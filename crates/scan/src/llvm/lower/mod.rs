@@ -15,11 +15,11 @@ use rustc_hash::FxHashMap;
 
 use super::debug::{Layouts, Places};
 use super::module::Module;
-use super::names::demangled;
 use super::node::Node;
 use super::types::{Sizes, Type};
 use super::value::Value;
 use crate::ir::{Function, FunctionId, GlobalId, Program, SignatureId};
+use deadheat_code::demangled;
 
 /// What is known while a module is lowered.
 struct Lowering<'m> {
