@@ -9,6 +9,7 @@ use crate::calls::{self, Calls};
 use crate::flow;
 use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
 use crate::model::{Effect, Model};
+use crate::moment::Moments;
 use crate::path::{PathId, Paths, Site};
 use crate::pointees::Pointees;
 use crate::points::{ClassId, Points, Target};
@@ -47,6 +48,8 @@ pub struct Analysis<'a> {
     pub calls: Calls,
     /// All paths.
     pub paths: Paths,
+    /// What is known when something is done.
+    pub moments: Moments,
     /// What functions do.
     pub summaries: Vec<Option<Rc<Summary>>>,
     /// Where threads are created.
@@ -81,6 +84,7 @@ impl<'a> Analysis<'a> {
             points,
             calls,
             paths: Paths::default(),
+            moments: Moments::default(),
             summaries: vec![None; program.functions.len()],
             spawns: BTreeMap::new(),
             shared: FxHashSet::default(),

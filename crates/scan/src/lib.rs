@@ -13,6 +13,7 @@ pub mod ir;
 pub mod left_out;
 pub mod llvm;
 pub mod model;
+pub mod moment;
 mod names;
 pub mod pairs;
 pub mod path;

@@ -38,7 +38,7 @@ impl Habits {
                     continue;
                 }
                 let variable = analysis.paths.plain(path);
-                let locks: Vec<PathId> = deed.held.iter().map(|held| held.lock).collect();
+                let locks: Vec<PathId> = deed.moment.held.iter().map(|held| held.lock).collect();
                 let (count, by_lock) = habits.of_variable.entry(variable).or_default();
                 *count += 1;
                 for lock in locks {
@@ -89,7 +89,7 @@ pub fn reasons(
         let name = analysis.lock_name(lock);
         add(2, format!("{times} of {count} accesses hold {name}"));
     }
-    if one.held.is_empty() && other.held.is_empty() {
+    if one.moment.held.is_empty() && other.moment.held.is_empty() {
         add(0, "neither side holds a lock".to_owned());
     }
     if let Some(condition) = pair.condition {
