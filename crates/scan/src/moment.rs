@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use crate::path::{PathId, Site};
-use crate::state::{Fact, Held, Released, State};
+use crate::state::{Fact, Held, Released, State, bound_maybe, bound_released, bound_sure};
 
 /// What is known when something is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -84,7 +84,11 @@ pub struct Moments(FxHashSet<Rc<Moment>>);
 
 impl Moments {
     /// The one that is equal to this.
-    pub fn keep(&mut self, moment: Moment) -> Rc<Moment> {
+    pub fn keep(&mut self, mut moment: Moment) -> Rc<Moment> {
+        bound_released(&mut moment.released);
+        bound_maybe(&mut moment.maybe);
+        bound_sure(&mut moment.acquired);
+        bound_sure(&mut moment.after);
         if let Some(known) = self.0.get(&moment) {
             return Rc::clone(known);
         }
