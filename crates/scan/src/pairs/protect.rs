@@ -37,7 +37,7 @@ pub fn is_inconsistent(
     for left in &one.moment.held {
         for right in &other.moment.held {
             let is_alone = left.mode == Mode::Write && right.mode == Mode::Write;
-            if !is_alone {
+            if !is_alone || left.since.is_empty() || right.since.is_empty() {
                 continue;
             }
             let deeds = [one, other];
