@@ -57,7 +57,7 @@ impl Analysis<'_> {
         // Whether the name so far is that of an address.
         let mut is_address = matches!(
             self.paths.origin(path),
-            Base::Parameter(_) | Base::Value(..) | Base::Given(_)
+            Base::Parameter(_) | Base::Value(..) | Base::Given(_) | Base::Own(_)
         ) || self.is_named_block(path);
         let mut pointer = match self.paths.origin(path) {
             Base::Global(global) => Some(Pointer::Global(global, 0)),
@@ -129,6 +129,7 @@ impl Analysis<'_> {
                 let name = name.map_or_else(|| "data".to_owned(), |layout| layout.name.clone());
                 (name, Some(layout))
             }
+            Base::Own(id) => (self.program.function(id).shown.clone() + "()", None),
             Base::Named(number) => (self.model.name(number).to_owned(), None),
         }
     }

@@ -210,6 +210,11 @@ impl Arguments<'_> {
 }
 
 impl Deed {
+    /// Whether memory is written.
+    pub fn writes(&self) -> bool {
+        matches!(self.what, What::Access { writes: true, .. })
+    }
+
     /// Whether another deed is the same, but for the way there.
     pub fn is_like(&self, other: &Deed) -> bool {
         self.what == other.what

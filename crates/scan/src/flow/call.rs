@@ -57,6 +57,9 @@ impl Flow<'_, '_> {
                 self.allocated.insert(into);
                 return Some(self.analysis.paths.base(Base::Heap(site)));
             }
+            if effects.contains(&Effect::Own) {
+                return Some(self.analysis.paths.base(Base::Own(id)));
+            }
             let returned = effects.iter().find_map(|effect| match effect {
                 Effect::Returns(number) => arguments.get(*number as usize),
                 _ => None,
@@ -348,6 +351,7 @@ impl Flow<'_, '_> {
                 Effect::Count { .. }
                 | Effect::Returns(_)
                 | Effect::Registers { .. }
+                | Effect::Own
                 | Effect::Nothing => {}
             }
         }

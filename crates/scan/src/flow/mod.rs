@@ -223,7 +223,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         let Some(target) = self.analysis.points.target(self.id, operand) else {
             return;
         };
-        if !self.analysis.matters(target, size) {
+        if !self.analysis.matters(target, size, (site, writes)) {
             return;
         }
         let path = self.path(operand);

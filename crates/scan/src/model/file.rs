@@ -5,6 +5,10 @@
 //! names = ["pthread_mutex_trylock"]   # `*` stands for anything
 //! lock = 0                            # the first argument points at the lock; a name in quotes: a lock without address
 //! fails = "nonzero"                   # the lock was not taken if the result is not 0
+//!
+//! [[type]]
+//! names = ["sk_buff"]                 # structures of this name
+//! owned = true                        # belong to whoever is handed one
 //! ```
 
 use serde::Deserialize;
@@ -20,12 +24,40 @@ pub struct ModelError {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
+    #[serde(default)]
+    lock_classes: bool,
+    #[serde(default)]
+    typed: bool,
     #[serde(default)]
     function: Vec<Function>,
     #[serde(default)]
     entry: Vec<Caller>,
+    #[serde(default, rename = "type")]
+    types: Vec<Type>,
+    #[serde(default)]
+    global: Vec<Variables>,
+}
+
+/// What all structures of some types are.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Type {
+    names: Vec<String>,
+    #[serde(default)]
+    opaque: bool,
+    #[serde(default)]
+    owned: bool,
+    #[serde(default)]
+    counter: bool,
+}
+
+/// Global variables that several threads do not share.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Variables {
+    sections: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -94,6 +126,8 @@ struct Function {
     registers: Option<Registers>,
     #[serde(default)]
     ends: bool,
+    #[serde(default)]
+    own: bool,
 }
 
 #[derive(Deserialize)]
@@ -176,6 +210,20 @@ impl Model {
             name: name.to_owned(),
             error: error.to_string(),
         })?;
+        self.has_lock_classes |= file.lock_classes;
+        self.has_types |= file.typed;
+        for one in file.types {
+            let of = [
+                (one.opaque, &mut self.opaque),
+                (one.owned, &mut self.owned),
+                (one.counter, &mut self.counters),
+            ];
+            for (_, names) in of.into_iter().filter(|(is_it, _)| *is_it) {
+                names.extend(one.names.iter().cloned());
+            }
+        }
+        let sections = file.global.into_iter().flat_map(|one| one.sections);
+        self.unshared_sections.extend(sections);
         for caller in file.entry {
             let locks = caller.locks.iter().map(|lock| self.number(lock)).collect();
             let which = match (caller.section, caller.table, caller.stored) {
@@ -330,6 +378,9 @@ impl Model {
         }
         if function.ends {
             effects.push(Effect::Ends);
+        }
+        if function.own {
+            effects.push(Effect::Own);
         }
         if effects.is_empty() {
             effects.push(Effect::Nothing);

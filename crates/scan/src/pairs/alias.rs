@@ -2,6 +2,7 @@
 
 use crate::analysis::{Analysis, overlap};
 use crate::ir::FunctionId;
+use crate::members::{self, Members};
 use crate::path::{Base, PathId, Site, Step};
 use crate::summary::{Deed, What};
 
@@ -26,7 +27,9 @@ fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) 
         Base::Local(function, _) | Base::Value(function, _) => function,
         Base::Heap(site) => site.function,
         Base::Parameter(_) => return true,
-        Base::Global(_) | Base::Given(_) | Base::Named(_) => return true,
+        Base::Global(_) | Base::Named(_) => return true,
+        Base::Given(layout) => return !is_owned(analysis, layout),
+        Base::Own(_) => return false,
     };
     let depth = |deed: &Deed| level(&analysis.spawns, deed, function);
     let [one, other] = deeds.map(depth);
@@ -40,6 +43,12 @@ fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) 
         // What a callee that has returned left behind.
         _ => true,
     }
+}
+
+/// Whether what callers hand over belongs to the one that is handed it.
+fn is_owned(analysis: &Analysis, layout: u32) -> bool {
+    let layout = analysis.program.layouts.get(layout as usize);
+    layout.is_some_and(|layout| analysis.model.is_owned(&layout.name))
 }
 
 /// What belongs to one of several threads that were created at the same place is not another's.
@@ -146,7 +155,9 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
         let [from, to] = [left, right].map(|path| analysis.paths.origin(path));
         let loads = analysis.paths.loads(left) || analysis.paths.loads(right);
         let is_exact = |base| !matches!(base, Base::Value(..) | Base::Parameter(_));
-        if !loads && is_exact(from) && is_exact(to) {
+        // What belongs to one thread may be reached by others in another way.
+        let is_sole = |base| matches!(base, Base::Own(_));
+        if !loads && is_exact(from) && is_exact(to) && is_sole(from) == is_sole(to) {
             if from != to || !is_common(analysis, from, [one, other], way) {
                 return Same::Never;
             }
@@ -170,19 +181,35 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
     }
 }
 
-/// Whether the classes of memory say that two accesses may touch the same.
+/// Whether the classes of memory and the types say that two accesses may touch the same.
 pub fn may_overlap(analysis: &Analysis, one: &Deed, other: &Deed) -> bool {
     let (What::Access { size: long, .. }, What::Access { size: wide, .. }) = (one.what, other.what)
     else {
         return false;
     };
-    match (one.target, other.target) {
-        (Some(left), Some(right)) => {
-            let points = &analysis.points;
-            let ranges = (points.range(left, long), points.range(right, wide));
-            left.class == right.class && overlap(ranges.0, ranges.1)
+    let (Some(left), Some(right)) = (one.target, other.target) else {
+        return false;
+    };
+    let points = &analysis.points;
+    if left.class != right.class || !overlap(points.range(left, long), points.range(right, wide)) {
+        return false;
+    }
+    let members = &analysis.members;
+    let [first, second] = [one, other].map(|deed| members.at(deed.site, deed.writes()));
+    match (first, second) {
+        (Some(_), None) | (None, Some(_)) if analysis.model.has_types() => {
+            // What is accessed without a type is a member if the way there says so.
+            let of_path = |deed: &Deed, size| {
+                let path = deed.path?;
+                Members::on_path(analysis, path, size)
+            };
+            let (mine, theirs) = (of_path(one, long), of_path(other, wide));
+            let (first, second) = (first.or(mine.as_ref()), second.or(theirs.as_ref()));
+            first.is_some()
+                && second.is_some()
+                && members::may_be_same(analysis.program, (first, long), (second, wide))
         }
-        _ => false,
+        _ => members::may_be_same(analysis.program, (first, long), (second, wide)),
     }
 }
 
@@ -271,7 +298,7 @@ fn is_single(analysis: &Analysis, base: Base) -> bool {
     match base {
         Base::Global(_) | Base::Named(_) | Base::Given(_) => true,
         // Each caller of an entry may give another one.
-        Base::Parameter(_) => false,
+        Base::Parameter(_) | Base::Own(_) => false,
         Base::Local(function, _) => once(function),
         Base::Heap(site) => analysis.calls.is_once(site),
         Base::Value(..) => false,

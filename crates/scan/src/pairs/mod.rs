@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::analysis::Analysis;
+use crate::given;
 use crate::ir::{FunctionId, Mark};
 use crate::model::Mode;
 use crate::path::{Base, PathId, Site};
@@ -53,12 +54,11 @@ impl Root {
             return Vec::new();
         };
         let function = analysis.program.function(self.function);
-        let parameters = &function.values[..function.parameters as usize];
-        let given: Vec<Option<PathId>> = parameters
-            .iter()
+        let given: Vec<Option<PathId>> = (0..function.parameters)
             .map(|parameter| {
-                let layout = parameter.pointee?;
-                Some(analysis.paths.base(Base::Given(layout.0)))
+                let (layout, offset) = given::structure(analysis.program, function, parameter)?;
+                let base = analysis.paths.base(Base::Given(layout.0));
+                Some(analysis.paths.field(base, offset))
             })
             .collect();
         let terms = Arguments {

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::Analysis;
+use crate::members;
 use crate::model::Mode;
 use crate::path::{PathId, Site};
-use crate::state::Fact;
+use crate::state::{Fact, Held};
 use crate::summary::{Deed, What};
 
 use super::alias::is_same_lock;
@@ -16,12 +17,27 @@ pub fn is_locked(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Togethe
     for left in &one.held {
         for right in &other.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
-            if alone && is_same_lock(analysis, [one, other], [left.lock, right.lock], way) {
+            let locks = [left.lock, right.lock];
+            let is_same = alone
+                && (is_same_class(analysis, left, right)
+                    || is_same_lock(analysis, [one, other], locks, way));
+            if is_same {
                 return true;
             }
         }
     }
     false
+}
+
+/// Whether two locks are the same member of the same type, if the model says that this is enough.
+pub fn is_same_class(analysis: &Analysis, left: &Held, right: &Held) -> bool {
+    let members = [left, right].map(|held| analysis.members.at(held.at, false));
+    match members {
+        [Some(one), Some(other)] if analysis.model.has_lock_classes() => {
+            members::is_same_class(analysis.program, analysis.model, one, other)
+        }
+        _ => false,
+    }
 }
 
 /// Whether the two places cannot be reached together: each has taken, since it took its own lock, the one that the other holds. Whoever was

@@ -116,7 +116,9 @@ fn common(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> O
         for right in &other.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
-            if alone && alias::is_same_lock(analysis, [one, other], locks, way) {
+            let is_same = protect::is_same_class(analysis, left, right)
+                || alias::is_same_lock(analysis, [one, other], locks, way);
+            if alone && is_same {
                 return Some(left.lock);
             }
         }
