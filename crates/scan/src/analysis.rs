@@ -10,6 +10,7 @@ use crate::flow;
 use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
 use crate::members::{self, Members};
 use crate::model::{Effect, Model};
+use crate::moment::Moments;
 use crate::path::{PathId, Paths, Site};
 use crate::pointees::Pointees;
 use crate::points::{ClassId, Points, Target};
@@ -51,6 +52,8 @@ pub struct Analysis<'a> {
     pub calls: Calls,
     /// All paths.
     pub paths: Paths,
+    /// What is known when something is done.
+    pub moments: Moments,
     /// What functions do.
     pub summaries: Vec<Option<Rc<Summary>>>,
     /// Where threads are created.
@@ -88,6 +91,7 @@ impl<'a> Analysis<'a> {
             points,
             calls,
             paths: Paths::default(),
+            moments: Moments::default(),
             summaries: vec![None; program.functions.len()],
             spawns: BTreeMap::new(),
             shared: FxHashSet::default(),

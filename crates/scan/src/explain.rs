@@ -152,10 +152,10 @@ fn histories<'d>(
 ) -> Vec<String> {
     let mut told = Vec::new();
     for (deed, name) in deeds.zip(names) {
-        if deed.held.is_empty() {
+        if deed.moment.held.is_empty() {
             told.push(format!("{name}: no lock is held"));
         }
-        for held in &deed.held {
+        for held in &deed.moment.held {
             let lock = named(teller, held.lock);
             let place = at(teller, held.at);
             let since: Vec<String> = held.since.iter().map(|lock| named(teller, *lock)).collect();

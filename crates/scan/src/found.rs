@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use deadheat_report::{Finding, Kind};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::analysis::Analysis;
@@ -107,10 +108,14 @@ impl<'a> Scan<'a> {
                 .then_with(|| one.signature.cmp(&other.signature))
         });
         let mut findings: Vec<Finding> = Vec::new();
+        let mut known: FxHashMap<String, usize> = FxHashMap::default();
         for (_, finding) in ranked {
-            match findings.iter_mut().find(|known| known.id == finding.id) {
-                Some(known) => known.count += finding.count,
-                None => findings.push(finding),
+            match known.get(&finding.id) {
+                Some(known) => findings[*known].count += finding.count,
+                None => {
+                    known.insert(finding.id.clone(), findings.len());
+                    findings.push(finding);
+                }
             }
         }
         let functions = &self.teller.analysis.program.functions;

@@ -60,7 +60,7 @@ impl Habits {
                 let Some(variable) = variable(analysis, deed) else {
                     continue;
                 };
-                let locks = locks(analysis, &deed.held);
+                let locks = locks(analysis, &deed.moment.held);
                 let known = by_site
                     .entry((deed.site, variable))
                     .or_insert_with(|| locks.clone());
@@ -89,7 +89,7 @@ impl Habits {
         let Accesses { count, by_lock } = self.of_variable.get(&variable)?;
         let (lock, (times, name)) = by_lock.iter().max_by_key(|(_, (times, _))| *times)?;
         let mut holds = |deed: &Deed| {
-            let held = locks(analysis, &deed.held);
+            let held = locks(analysis, &deed.moment.held);
             held.iter().any(|(held, _)| held == lock)
         };
         Some(Usual {

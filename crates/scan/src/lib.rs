@@ -16,6 +16,7 @@ pub mod left_out;
 pub mod llvm;
 pub mod members;
 pub mod model;
+pub mod moment;
 mod names;
 pub mod pairs;
 pub mod path;

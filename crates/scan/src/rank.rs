@@ -80,7 +80,7 @@ pub fn reasons(
             add(weight, format!("{name} {word}"));
         }
     }
-    if one.held.is_empty() && other.held.is_empty() {
+    if one.moment.held.is_empty() && other.moment.held.is_empty() {
         add(0, "neither side holds a lock".to_owned());
     }
     if let Some(condition) = pair.condition {

@@ -10,7 +10,7 @@ use crate::model::Mode;
 use crate::path::{PathId, Site};
 
 /// A lock that is held.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Held {
     /// Which.
     pub lock: PathId,
@@ -27,7 +27,7 @@ pub struct Held {
 }
 
 /// A lock that may have been given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Released {
     /// Which, if that is known.
     pub lock: Option<PathId>,

@@ -73,11 +73,7 @@ impl Flow<'_, '_> {
         }
         let result = summary.result?;
         let given = self.given(arguments);
-        let arguments = Arguments {
-            callee: id,
-            paths: &given,
-        };
-        arguments.path(&mut self.analysis.paths, result)
+        Arguments::new(id, &given).path(&mut self.analysis.paths, result)
     }
 
     fn given(&mut self, arguments: &[Operand]) -> Vec<Option<PathId>> {
@@ -167,10 +163,7 @@ impl Flow<'_, '_> {
             }
             return true;
         };
-        let terms = Arguments {
-            callee,
-            paths: given,
-        };
+        let mut terms = Arguments::new(callee, given);
         for (argument, escapes) in arguments.iter().zip(&summary.escapes) {
             if *escapes {
                 self.operand_escapes(*argument, state);
@@ -184,7 +177,8 @@ impl Flow<'_, '_> {
             }
             self.summary.spawned.extend(&summary.spawned);
             for deed in &summary.deeds {
-                let deed = terms.deed(&mut self.analysis.paths, deed, state, site);
+                let kept = (&mut self.analysis.paths, &mut self.analysis.moments);
+                let deed = terms.deed(kept, deed, state, site);
                 self.add(deed, state);
             }
         }

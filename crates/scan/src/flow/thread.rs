@@ -58,10 +58,7 @@ impl Flow<'_, '_> {
         let Some(summary) = self.analysis.summaries[target.index()].clone() else {
             return;
         };
-        let terms = Arguments {
-            callee: target,
-            paths: given,
-        };
+        let mut terms = Arguments::new(target, given);
         // It has none of its creator's locks, but comes after all that has happened.
         let begin = State {
             after: state.after.clone(),
@@ -69,7 +66,8 @@ impl Flow<'_, '_> {
             ..State::default()
         };
         for deed in &summary.deeds {
-            let mut deed = terms.deed(&mut self.analysis.paths, deed, &begin, site);
+            let kept = (&mut self.analysis.paths, &mut self.analysis.moments);
+            let mut deed = terms.deed(kept, deed, &begin, site);
             deed.chain.insert(0, site);
             self.add(deed, state);
         }

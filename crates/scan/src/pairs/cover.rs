@@ -3,7 +3,7 @@
 //! This is the paper's weaker-than relation by acquisition histories, with covers along every way. It looks within one function
 //! and one context of it; nothing is dropped, what is covered is ranked lower.
 
-use std::rc::Rc;
+use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
 use crate::ir::Function;
@@ -20,8 +20,12 @@ fn is_weaker(first: &Deed, second: &Deed) -> bool {
     else {
         return false;
     };
-    let has_locks = first.held.iter().all(|held| {
-        let there = second.held.iter().find(|there| there.lock == held.lock);
+    let has_locks = first.moment.held.iter().all(|held| {
+        let there = second
+            .moment
+            .held
+            .iter()
+            .find(|there| there.lock == held.lock);
         there.is_some_and(|there| held.mode <= there.mode && held.since.is_subset(&there.since))
     });
     first.site != second.site
@@ -31,8 +35,8 @@ fn is_weaker(first: &Deed, second: &Deed) -> bool {
         && long == wide
         && first.chain == second.chain
         && first.calls == second.calls
-        && first.after == second.after
-        && first.live == second.live
+        && first.moment.after == second.moment.after
+        && first.moment.live == second.moment.live
         && has_locks
         && (writes(first) || writes(first) == writes(second))
 }
@@ -61,24 +65,31 @@ pub(crate) fn is_covered(function: &Function, at: Site, by: &[Site]) -> bool {
 /// For each pair whether another one says the same: that pair's number.
 pub fn covers(analysis: &Analysis, pairs: &[Pair]) -> Vec<Option<usize>> {
     let mut covered = vec![None; pairs.len()];
+    // By the statement on the other side, and the path and function on this one: the pairs and their sides.
+    let mut alike: FxHashMap<_, Vec<(usize, usize)>> = FxHashMap::default();
+    let key = |pair: &Pair, side: usize| {
+        let (own, partner) = (&pair.deeds[side], &pair.deeds[1 - side]);
+        (partner.site, own.path, own.site.function)
+    };
+    for (number, pair) in pairs.iter().enumerate() {
+        for side in [0, 1] {
+            alike
+                .entry(key(pair, side))
+                .or_default()
+                .push((number, side));
+        }
+    }
     for (number, pair) in pairs.iter().enumerate() {
         for side in [0, 1] {
             let own = &pair.deeds[side];
-            let partner = &pair.deeds[1 - side];
-            let weaker: Vec<(usize, Rc<Deed>)> = pairs
+            let weaker: Vec<(usize, Site)> = alike[&key(pair, side)]
                 .iter()
-                .enumerate()
                 .filter(|(other, _)| *other != number)
-                .flat_map(|(other, there)| {
-                    let sides = [(0, 1), (1, 0)].into_iter();
-                    sides.filter_map(move |(mine, theirs)| {
-                        let is_same = there.deeds[theirs].site == partner.site;
-                        is_same.then(|| (other, Rc::clone(&there.deeds[mine])))
-                    })
-                })
+                .map(|(other, side)| (*other, &pairs[*other].deeds[*side]))
                 .filter(|(_, deed)| is_weaker(deed, own))
+                .map(|(other, deed)| (other, deed.site))
                 .collect();
-            let sites: Vec<Site> = weaker.iter().map(|(_, deed)| deed.site).collect();
+            let sites: Vec<Site> = weaker.iter().map(|(_, site)| *site).collect();
             let function = analysis.program.function(own.site.function);
             if !sites.is_empty() && is_covered(function, own.site, &sites) {
                 covered[number] = Some(weaker[0].0);

@@ -53,7 +53,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
             };
             let deed = Rc::new(deed.clone());
             let to = analysis.paths.plain(to);
-            for held in &deed.held {
+            for held in &deed.moment.held {
                 let from = analysis.paths.plain(held.lock);
                 if from != to {
                     edges.push(Edge {
@@ -172,8 +172,8 @@ fn meet(analysis: &mut Analysis, scene: Scene, one: &Edge, other: &Edge) -> bool
 }
 
 fn is_guarded(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> bool {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
             if alone && alias::is_same_lock(analysis, [one, other], locks, way) {

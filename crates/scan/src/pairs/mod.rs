@@ -61,10 +61,7 @@ impl Root {
                 Some(analysis.paths.field(base, offset))
             })
             .collect();
-        let terms = Arguments {
-            callee: self.function,
-            paths: &given,
-        };
+        let mut terms = Arguments::new(self.function, &given);
         let mut begin = State::default();
         for lock in &self.locks {
             let lock = analysis.paths.base(Base::Named(*lock));
@@ -83,9 +80,12 @@ impl Root {
         summary
             .deeds
             .iter()
-            .map(|deed| Deed {
-                calls: deed.calls.clone(),
-                ..terms.deed(&mut analysis.paths, deed, &begin, deed.site)
+            .map(|deed| {
+                let kept = (&mut analysis.paths, &mut analysis.moments);
+                Deed {
+                    calls: deed.calls.clone(),
+                    ..terms.deed(kept, deed, &begin, deed.site)
+                }
             })
             .collect()
     }
@@ -229,7 +229,7 @@ fn judge(
 fn thin(deeds: &mut Vec<(usize, Rc<Deed>)>) {
     let mut seen = std::collections::BTreeSet::new();
     deeds.retain(|(root, deed)| {
-        let locks: Vec<PathId> = deed.held.iter().map(|held| held.lock).collect();
+        let locks: Vec<PathId> = deed.moment.held.iter().map(|held| held.lock).collect();
         seen.insert((*root, deed.site, deed.chain.clone(), locks))
     });
 }

@@ -14,8 +14,8 @@ use super::threads::Together;
 
 /// Whether both hold the same lock, one of them alone.
 pub fn is_locked(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> bool {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
             let is_same = alone
@@ -48,8 +48,8 @@ pub fn is_inconsistent(
     other: &Deed,
     way: Together,
 ) -> Option<[PathId; 2]> {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let is_alone = left.mode == Mode::Write && right.mode == Mode::Write;
             if !is_alone {
                 continue;
@@ -93,12 +93,14 @@ pub fn order(analysis: &Analysis, all: &[Deed], one: &Deed, other: &Deed) -> Ord
 
 fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Order {
     let mut perhaps = Order::None;
-    for fact in &second.after {
+    for fact in &second.moment.after {
         match *fact {
-            Fact::Once(flag) if first.held.iter().any(|held| held.lock == flag) => {
+            Fact::Once(flag) if first.moment.held.iter().any(|held| held.lock == flag) => {
                 return Order::Sure;
             }
-            Fact::Waited(condition) if !first.maybe.contains(&Fact::Signalled(condition)) => {
+            Fact::Waited(condition)
+                if !first.moment.maybe.contains(&Fact::Signalled(condition)) =>
+            {
                 let signals = || all.iter().filter(|deed| deed.what == What::Signal);
                 let target = signals().find(|deed| deed.path == Some(condition));
                 let target = target.and_then(|deed| deed.target);
@@ -123,7 +125,7 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                 }
             }
             Fact::Passed(barrier)
-                if !first.maybe.contains(&Fact::Passed(barrier))
+                if !first.moment.maybe.contains(&Fact::Passed(barrier))
                     && is_for_all(analysis, all, barrier, first) =>
             {
                 return Order::Sure;

@@ -112,8 +112,8 @@ fn judge(analysis: &mut Analysis, all: &[Deed], root: &Root, [one, other]: [&Dee
 
 /// The lock that both hold, one of them alone.
 fn common(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> Option<PathId> {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
             let is_same = protect::is_same_class(analysis, left, right)
