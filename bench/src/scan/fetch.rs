@@ -36,6 +36,7 @@ fn apt(cache: &Cache, within: &Path) -> Result<Command, String> {
             ("Dir::Etc::sourcelist", folder.join("sources.list")),
             ("Dir::Etc::sourceparts", PathBuf::from("-")),
             ("Dir::State::lists", folder.join("lists")),
+            ("Dir::State::status", PathBuf::from("/dev/null")),
             ("Dir::Cache", folder.join("cache")),
         ] {
             command

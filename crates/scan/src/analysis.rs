@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::{self, Calls};
 use crate::flow;
-use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
-use crate::members::{self, Members};
+use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program, ValueId};
+use crate::members::{self, Member, Members};
 use crate::model::{Effect, Model};
 use crate::moment::Moments;
 use crate::path::{PathId, Paths, Site};
@@ -72,6 +72,8 @@ pub struct Analysis<'a> {
     pub semaphores: FxHashMap<Target, Option<i64>>,
     /// Functions whose summaries were too large, and say less than is known.
     pub cut: BTreeSet<FunctionId>,
+    /// Local variables whose addresses are stored where others may find them.
+    pub published: FxHashSet<(FunctionId, ValueId)>,
     /// Calls of functions of which nothing is known.
     pub unknown: BTreeMap<FunctionId, Site>,
     /// Calls through pointers of which nobody knows what they call, and assembly.
@@ -101,6 +103,7 @@ impl<'a> Analysis<'a> {
             stores: Stores::default(),
             semaphores: FxHashMap::default(),
             cut: BTreeSet::new(),
+            published: FxHashSet::default(),
             unknown: BTreeMap::new(),
             unresolved: BTreeSet::new(),
         };
@@ -122,7 +125,7 @@ impl<'a> Analysis<'a> {
         }
         for root in roots {
             for parameter in 0..self.program.function(*root).parameters {
-                let value = Operand::Value(crate::ir::ValueId(parameter));
+                let value = Operand::Value(ValueId(parameter));
                 from.extend(self.points.target(*root, value).map(|target| target.class));
             }
         }
@@ -235,7 +238,7 @@ impl<'a> Analysis<'a> {
         }
         let range = self.points.range(target, size);
         let member = self.members.at(site, writes);
-        if member.is_some_and(|member| member.is_opaque) {
+        if member.is_some_and(Member::is_opaque) {
             return false;
         }
         let is_hit = |(written, number): &Piece| {

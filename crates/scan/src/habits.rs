@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
 use crate::ir::LayoutId;
+use crate::members::Member;
 use crate::model::Mode;
 use crate::pairs::Root;
 use crate::path::{PathId, Site};
@@ -108,7 +109,7 @@ fn variable(analysis: &mut Analysis, deed: &Deed) -> Option<Key> {
     };
     let member = analysis.members.at(deed.site, writes);
     let member = member.filter(|_| analysis.model.has_lock_classes());
-    let place = member.and_then(|member| member.outermost(analysis.program, analysis.model));
+    let place = member.and_then(Member::outermost);
     match place {
         Some((layout, offset)) => Some(Key::Member(layout, offset)),
         None => deed.path.map(|path| Key::Path(analysis.paths.plain(path))),
@@ -122,8 +123,7 @@ fn locks(analysis: &mut Analysis, held: &[Held]) -> Vec<(Key, PathId)> {
         .map(|held| {
             let member = analysis.members.at(held.at, false);
             let member = member.filter(|_| analysis.model.has_lock_classes());
-            let place =
-                member.and_then(|member| member.outermost(analysis.program, analysis.model));
+            let place = member.and_then(Member::outermost);
             let plain = analysis.paths.plain(held.lock);
             match place {
                 Some((layout, offset)) => (Key::Member(layout, offset), plain),

@@ -157,8 +157,14 @@ impl Analysis<'_> {
         let Some(layout) = layout.and_then(|id| self.program.layouts.get(id.index())) else {
             return (format!("+{offset}"), None);
         };
+        let is_field = layout
+            .fields
+            .iter()
+            .any(|field| field.offset as i64 == offset);
         let offset = match layout.size {
             0 => offset,
+            // An array without a length, where its structure ends.
+            _ if is_field => offset,
             // An element of an array.
             size => offset.rem_euclid(size as i64),
         };

@@ -5,7 +5,7 @@ use crate::habits::{Habits, Usual};
 use crate::ir::Mark;
 use crate::model::Model;
 use crate::pairs::{Pair, Same};
-use crate::summary::What;
+use crate::summary::{Deed, What};
 
 /// Something that speaks for a warning or against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +77,29 @@ pub fn reasons(
             is_it(analysis.model, &layout.name).then(|| layout.name.clone())
         });
         if let Some(name) = found {
+            add(weight, format!("{name} {word}"));
+        }
+    }
+    for (word, weight, is_it) in [
+        (
+            "makes something new, by its name",
+            -3,
+            Model::is_making as fn(&Model, &str) -> bool,
+        ),
+        (
+            "does away with something, by its name",
+            -2,
+            Model::is_ending,
+        ),
+    ] {
+        let on_way = |deed: &Deed| {
+            let mut sites = deed.calls.iter().chain([&deed.site]);
+            sites.find_map(|site| {
+                let name = &analysis.program.function(site.function).shown;
+                is_it(analysis.model, name).then(|| name.clone())
+            })
+        };
+        if let Some(name) = on_way(one).or_else(|| on_way(other)) {
             add(weight, format!("{name} {word}"));
         }
     }

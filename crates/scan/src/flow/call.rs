@@ -155,7 +155,7 @@ impl Flow<'_, '_> {
             if !self.analysis.program.function(callee).is_defined() {
                 // Nobody knows what it does with what it gets.
                 for argument in arguments {
-                    self.operand_escapes(*argument, state);
+                    self.handed_out(*argument, state);
                 }
                 if self.is_collecting {
                     self.analysis.unknown.entry(callee).or_insert(site);
@@ -340,6 +340,11 @@ impl Flow<'_, '_> {
                 Effect::Atomic(number) => {
                     if let (true, Some(operand)) = (self.is_collecting, argument(*number)) {
                         self.access(site, operand, 0, true, Mark::Atomic, state);
+                    }
+                }
+                Effect::AtomicRead(number) => {
+                    if let (true, Some(operand)) = (self.is_collecting, argument(*number)) {
+                        self.access(site, operand, 0, false, Mark::Atomic, state);
                     }
                 }
                 Effect::Count { .. }

@@ -3,6 +3,7 @@
 //! The meaning is data: TOML files, some of which come with Deadheat (`models/`), and the user's own, which are read after those and win.
 
 mod file;
+mod form;
 
 use rustc_hash::FxHashMap;
 
@@ -117,6 +118,8 @@ pub enum Effect {
     },
     /// Works on memory atomically.
     Atomic(u32),
+    /// Reads memory atomically.
+    AtomicRead(u32),
     /// Returns one of its arguments.
     Returns(u32),
     /// Hands a function to somebody who calls it later, in parallel with everything else.
@@ -187,6 +190,9 @@ pub struct Model {
     counters: Vec<String>,
     /// Sections of global variables that several threads do not share.
     unshared_sections: Vec<String>,
+    /// Functions that make something new, or end something's life, by their names.
+    making: Vec<String>,
+    ending: Vec<String>,
 }
 
 /// How functions of a module are called by somebody else.
@@ -225,6 +231,8 @@ pub enum Phase {
     Always,
     /// After all others.
     Last,
+    /// While the module itself waits for it: called back under the locks that it holds.
+    Inside,
 }
 
 /// The models that come with Deadheat, by their names.
@@ -290,6 +298,18 @@ impl Model {
     /// Whether a type is one of statistics, in which nobody minds a lost update.
     pub fn is_counter(&self, layout: &str) -> bool {
         is_named(&self.counters, layout)
+    }
+
+    /// Whether a function makes something new, as far as its name tells.
+    pub fn is_making(&self, function: &str) -> bool {
+        let mut all = self.making.iter();
+        all.any(|pattern| matches(pattern, function))
+    }
+
+    /// Whether a function does away with something, as far as its name tells.
+    pub fn is_ending(&self, function: &str) -> bool {
+        let mut all = self.ending.iter();
+        all.any(|pattern| matches(pattern, function))
     }
 
     /// Whether several threads do not share the global variables of a section.

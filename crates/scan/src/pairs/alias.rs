@@ -1,7 +1,7 @@
 //! May two accesses touch the same memory, and are two locks surely the same?
 
 use crate::analysis::{Analysis, overlap};
-use crate::ir::FunctionId;
+use crate::ir::{FunctionId, LayoutId};
 use crate::members::{self, Members};
 use crate::path::{Base, PathId, Site, Step};
 use crate::summary::{Deed, What};
@@ -28,7 +28,7 @@ fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) 
         Base::Heap(site) => site.function,
         Base::Parameter(_) => return true,
         Base::Global(_) | Base::Named(_) => return true,
-        Base::Given(layout) => return !is_owned(analysis, layout),
+        Base::Given(layout) => return !analysis.members.is_owned(LayoutId(layout)),
         Base::Own(_) => return false,
     };
     let depth = |deed: &Deed| level(&analysis.spawns, deed, function);
@@ -43,12 +43,6 @@ fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) 
         // What a callee that has returned left behind.
         _ => true,
     }
-}
-
-/// Whether what callers hand over belongs to the one that is handed it.
-fn is_owned(analysis: &Analysis, layout: u32) -> bool {
-    let layout = analysis.program.layouts.get(layout as usize);
-    layout.is_some_and(|layout| analysis.model.is_owned(&layout.name))
 }
 
 /// What belongs to one of several threads that were created at the same place is not another's.
@@ -136,12 +130,28 @@ fn is_before(analysis: &Analysis, site: Site, other: Site) -> bool {
     !seen[site.block as usize]
 }
 
+/// Whether an access is of a local variable whose address nobody has stored: another call from outside has no way to it.
+fn is_hidden(analysis: &Analysis, deed: &Deed) -> bool {
+    let Some(path) = deed.path else {
+        return false;
+    };
+    match analysis.paths.origin(path) {
+        Base::Local(function, local) => {
+            !analysis.paths.loads(path) && !analysis.published.contains(&(function, local))
+        }
+        _ => false,
+    }
+}
+
 /// Whether two accesses may touch the same memory.
 pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> Same {
     let (What::Access { size: long, .. }, What::Access { size: wide, .. }) = (one.what, other.what)
     else {
         return Same::Never;
     };
+    if way == Together::Strangers && [one, other].iter().any(|deed| is_hidden(analysis, deed)) {
+        return Same::Never;
+    }
     if let (Some(left), Some(right)) = (one.path, other.path) {
         if is_own(analysis, left, one, way) && is_own(analysis, right, other, way) {
             return Same::Never;

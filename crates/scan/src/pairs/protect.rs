@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::Analysis;
-use crate::members;
 use crate::model::Mode;
 use crate::path::{PathId, Site};
 use crate::state::{Fact, Held};
@@ -33,9 +32,7 @@ pub fn is_locked(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Togethe
 pub fn is_same_class(analysis: &Analysis, left: &Held, right: &Held) -> bool {
     let members = [left, right].map(|held| analysis.members.at(held.at, false));
     match members {
-        [Some(one), Some(other)] if analysis.model.has_lock_classes() => {
-            members::is_same_class(analysis.program, analysis.model, one, other)
-        }
+        [Some(one), Some(other)] if analysis.model.has_lock_classes() => one.is_same_class(other),
         _ => false,
     }
 }
