@@ -11,7 +11,7 @@ use crate::analysis::Analysis;
 use crate::ir::LayoutId;
 use crate::members::Member;
 use crate::model::Mode;
-use crate::pairs::Root;
+use crate::pairs::Done;
 use crate::path::{PathId, Site};
 use crate::state::Held;
 use crate::summary::{Deed, What};
@@ -54,10 +54,10 @@ pub struct Usual {
 
 impl Habits {
     /// Looks at all that the program does to memory.
-    pub fn of(analysis: &mut Analysis, roots: &[Root]) -> Self {
+    pub fn of(analysis: &mut Analysis, done: &[Done]) -> Self {
         let mut by_site: FxHashMap<(Site, Key), Vec<(Key, PathId)>> = FxHashMap::default();
-        for root in roots {
-            for deed in &root.deeds(analysis) {
+        for done in done {
+            for deed in &done.accesses {
                 let Some(variable) = variable(analysis, deed) else {
                     continue;
                 };

@@ -16,13 +16,8 @@ pub struct Reason {
     pub told: String,
 }
 
-/// The reasons for a warning's rank. `covered`: another warning comes before it on every way.
-pub fn reasons(
-    analysis: &mut Analysis,
-    habits: &Habits,
-    pair: &Pair,
-    covered: bool,
-) -> Vec<Reason> {
+/// The reasons for a warning's rank.
+pub fn reasons(analysis: &mut Analysis, habits: &Habits, pair: &Pair) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let mut add = |weight: i32, told: String| reasons.push(Reason { weight, told });
     let [one, other] = &pair.deeds;
@@ -132,7 +127,7 @@ pub fn reasons(
     if writes.count() == 2 {
         add(1, "both sides write".to_owned());
     }
-    if covered {
+    if pair.is_covered {
         add(
             -3,
             "on every way there the same thread has done the same before, under no more locks"

@@ -72,6 +72,16 @@ pub enum What {
     Barrier,
 }
 
+impl What {
+    /// How many bytes are accessed; 0 if that is not known.
+    pub fn size(self) -> u64 {
+        match self {
+            What::Access { size, .. } => size,
+            _ => 0,
+        }
+    }
+}
+
 /// A call of a function: what the callee's terms mean in the caller's.
 pub struct Arguments<'a> {
     /// The function that is called.

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::analysis::Analysis;
 use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
 use crate::moment::{Moment, Way};
-use crate::pairs::cover::is_covered;
+use crate::pairs::is_covered;
 use crate::path::{Base, PathId, Site};
 use crate::state::State;
 use crate::summary::{Deed, Summary, What};

@@ -1,6 +1,7 @@
 //! What keeps two accesses apart: a lock that both hold, the histories of their locks (theorem 7 of the paper), or an order.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::model::Mode;
@@ -78,9 +79,9 @@ pub enum Order {
 }
 
 /// Whether one comes before the other, whatever the schedule.
-pub fn order(analysis: &Analysis, all: &[Deed], one: &Deed, other: &Deed) -> Order {
-    let found =
-        [(one, other), (other, one)].map(|(first, second)| before(analysis, all, first, second));
+pub fn order(analysis: &Analysis, signals: &[Rc<Deed>], one: &Deed, other: &Deed) -> Order {
+    let found = [(one, other), (other, one)]
+        .map(|(first, second)| before(analysis, signals, first, second));
     match found {
         [Order::Sure, _] | [_, Order::Sure] => Order::Sure,
         [Order::Perhaps(path), _] | [_, Order::Perhaps(path)] => Order::Perhaps(path),
@@ -88,7 +89,7 @@ pub fn order(analysis: &Analysis, all: &[Deed], one: &Deed, other: &Deed) -> Ord
     }
 }
 
-fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Order {
+fn before(analysis: &Analysis, signals: &[Rc<Deed>], first: &Deed, second: &Deed) -> Order {
     let mut perhaps = Order::None;
     for fact in &second.moment.after {
         match *fact {
@@ -98,12 +99,12 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
             Fact::Waited(condition)
                 if !first.moment.maybe.contains(&Fact::Signalled(condition)) =>
             {
-                let signals = || all.iter().filter(|deed| deed.what == What::Signal);
-                let target = signals().find(|deed| deed.path == Some(condition));
+                let announced = || signals.iter().filter(|deed| deed.what == What::Signal);
+                let target = announced().find(|deed| deed.path == Some(condition));
                 let target = target.and_then(|deed| deed.target);
                 let mut mine = 0;
                 let mut others = 0;
-                for signal in signals() {
+                for signal in announced() {
                     let is_it = signal.path == Some(condition);
                     match signal.chain == first.chain {
                         true => mine += usize::from(is_it),
@@ -123,7 +124,7 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
             }
             Fact::Passed(barrier)
                 if !first.moment.maybe.contains(&Fact::Passed(barrier))
-                    && is_for_all(analysis, all, barrier, first) =>
+                    && is_for_all(analysis, signals, barrier, first) =>
             {
                 return Order::Sure;
             }
@@ -135,8 +136,8 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
 
 /// Whether nobody passes a barrier without the thread of a deed: it comes there, and no more threads do than have to. Of those that
 /// are created in a loop it is taken that they are as many.
-fn is_for_all(analysis: &Analysis, all: &[Deed], barrier: PathId, deed: &Deed) -> bool {
-    let passes: Vec<&Deed> = all
+fn is_for_all(analysis: &Analysis, signals: &[Rc<Deed>], barrier: PathId, deed: &Deed) -> bool {
+    let passes: Vec<&Rc<Deed>> = signals
         .iter()
         .filter(|pass| pass.what == What::Barrier && pass.path == Some(barrier))
         .collect();

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use deadheat_scan::analysis::Analysis;
 use deadheat_scan::model::Model;
-use deadheat_scan::pairs::{self, Root};
+use deadheat_scan::pairs::{self, Root, Wanted};
 use deadheat_scan::path::Site;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -23,7 +23,8 @@ fn warned(program: &deadheat_scan::ir::Program) -> BTreeSet<(Site, Site)> {
     let main = program.named("main").expect("there is one");
     let mut analysis = Analysis::of(program, &model, &[main]);
     let root = Root::of(main, false);
-    let (pairs, _) = pairs::find(&mut analysis, &[root]);
+    let done = pairs::all(&mut analysis, &[root]);
+    let (pairs, _) = pairs::find(&mut analysis, &done, Wanted::All);
     let sites = pairs.iter().map(|pair| {
         let [one, other] = &pair.deeds;
         (one.site.min(other.site), one.site.max(other.site))
