@@ -9,6 +9,7 @@ pub mod deadlocks;
 mod done;
 mod protect;
 pub mod ruled_out;
+mod same_lock;
 mod semaphores;
 mod threads;
 

@@ -9,7 +9,7 @@ use crate::path::{PathId, Site};
 use crate::state::{Fact, Held};
 use crate::summary::{Deed, What};
 
-use super::alias::is_same_lock;
+use super::same_lock::is_same_lock;
 use super::threads::Together;
 
 /// Whether both hold the same lock, one of them alone.

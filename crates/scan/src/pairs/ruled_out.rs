@@ -11,7 +11,7 @@ use crate::summary::{Deed, What};
 
 use super::alias::{self, Same};
 use super::threads::{self, Together};
-use super::{Done, Order, Pair, conflict, protect};
+use super::{Done, Order, Pair, conflict, protect, same_lock};
 
 /// Why two accesses do not race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +114,7 @@ fn common(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> O
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
             let is_same = protect::is_same_class(analysis, left, right)
-                || alias::is_same_lock(analysis, [one, other], locks, way);
+                || same_lock::is_same_lock(analysis, [one, other], locks, way);
             if alone && is_same {
                 return Some(left.lock);
             }
