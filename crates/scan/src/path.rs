@@ -38,6 +38,8 @@ pub enum Base {
     Value(FunctionId, ValueId),
     /// What the callers of an entry of a module hand over: one for all that have the same type.
     Given(u32),
+    /// What belongs to the thread that asks for it: the result of this function.
+    Own(FunctionId),
     /// A lock that has no address, by its number in the model.
     Named(u32),
 }

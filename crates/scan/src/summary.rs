@@ -268,3 +268,10 @@ impl<'a> Arguments<'a> {
         next
     }
 }
+
+impl Deed {
+    /// Whether memory is written.
+    pub fn writes(&self) -> bool {
+        matches!(self.what, What::Access { writes: true, .. })
+    }
+}

@@ -57,6 +57,9 @@ impl Flow<'_, '_> {
                 self.allocated.insert(into);
                 return Some(self.analysis.paths.base(Base::Heap(site)));
             }
+            if effects.contains(&Effect::Own) {
+                return Some(self.analysis.paths.base(Base::Own(id)));
+            }
             let returned = effects.iter().find_map(|effect| match effect {
                 Effect::Returns(number) => arguments.get(*number as usize),
                 _ => None,
@@ -152,7 +155,7 @@ impl Flow<'_, '_> {
             if !self.analysis.program.function(callee).is_defined() {
                 // Nobody knows what it does with what it gets.
                 for argument in arguments {
-                    self.operand_escapes(*argument, state);
+                    self.handed_out(*argument, state);
                 }
                 if self.is_collecting {
                     self.analysis.unknown.entry(callee).or_insert(site);
@@ -352,9 +355,15 @@ impl Flow<'_, '_> {
                         self.access(site, operand, 0, true, Mark::Atomic, state);
                     }
                 }
+                Effect::AtomicRead(number) => {
+                    if let (true, Some(operand)) = (self.is_collecting, argument(*number)) {
+                        self.access(site, operand, 0, false, Mark::Atomic, state);
+                    }
+                }
                 Effect::Count { .. }
                 | Effect::Returns(_)
                 | Effect::Registers { .. }
+                | Effect::Own
                 | Effect::Nothing => {}
             }
         }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::deeds::Deeds;
+use crate::given;
 use crate::ir::FunctionId;
 use crate::model::Mode;
 use crate::moment::Moment;
@@ -45,12 +46,11 @@ impl Root {
             return Vec::new();
         };
         let function = analysis.program.function(self.function);
-        let parameters = &function.values[..function.parameters as usize];
-        let given: Vec<Option<PathId>> = parameters
-            .iter()
+        let given: Vec<Option<PathId>> = (0..function.parameters)
             .map(|parameter| {
-                let layout = parameter.pointee?;
-                Some(analysis.paths.base(Base::Given(layout.0)))
+                let (layout, offset) = given::structure(analysis.program, function, parameter)?;
+                let base = analysis.paths.base(Base::Given(layout.0));
+                Some(analysis.paths.field(base, offset))
             })
             .collect();
         let mut terms = Arguments::new(self.function, &given);

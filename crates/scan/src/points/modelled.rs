@@ -5,7 +5,7 @@ use crate::model::Effect;
 use crate::path::Site;
 
 use super::rows::Row;
-use super::{Points, Target};
+use super::{Points, Target, Through};
 
 impl Points<'_> {
     pub(super) fn modelled(
@@ -44,7 +44,7 @@ impl Points<'_> {
                 Effect::Create { start, data, .. } => {
                     let data: Vec<Operand> = data.and_then(argument).into_iter().collect();
                     if let Some(start) = argument(*start) {
-                        self.indirect.push((site, start, data, None));
+                        self.indirect.push(through(site, start, data));
                     }
                 }
                 Effect::Calls { function, with } => {
@@ -61,12 +61,12 @@ impl Points<'_> {
                         }
                     }
                     if let Some(function) = argument(*function) {
-                        self.indirect.push((site, function, with, None));
+                        self.indirect.push(through(site, function, with));
                     }
                 }
                 Effect::Once { run, .. } => {
                     if let Some(run) = argument(*run) {
-                        self.indirect.push((site, run, Vec::new(), None));
+                        self.indirect.push(through(site, run, Vec::new()));
                     }
                 }
                 Effect::CreateMethod { object, slot, .. } => {
@@ -97,5 +97,16 @@ impl Points<'_> {
             }
         }
         is_new
+    }
+}
+
+/// A function that is called by somebody who got its address.
+fn through(site: Site, pointer: Operand, arguments: Vec<Operand>) -> Through {
+    Through {
+        site,
+        pointer,
+        signature: None,
+        arguments,
+        into: None,
     }
 }
