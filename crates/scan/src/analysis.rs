@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use deadheat_report::is_foreign_file;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::{self, Calls};
@@ -13,7 +14,7 @@ use crate::path::{PathId, Paths, Site};
 use crate::pointees::Pointees;
 use crate::points::{ClassId, Points, Target};
 use crate::stores::Stores;
-use crate::summary::Summary;
+use crate::summary::{Deed, Summary};
 
 /// How often functions that call each other are looked at again.
 const ROUNDS: usize = 4;
@@ -135,6 +136,12 @@ impl<'a> Analysis<'a> {
                             .and_then(|operand| analysis.points.target(site.function, operand));
                         from.extend(target.map(|target| target.class));
                     }
+                    Effect::CreateClosure { at } => {
+                        let operand = arguments.get(*at as usize).copied();
+                        let target = operand
+                            .and_then(|operand| analysis.points.target(site.function, operand));
+                        from.extend(target.map(|target| target.class));
+                    }
                     Effect::Count { semaphore, value } => {
                         let count = match arguments.get(*value as usize) {
                             Some(Operand::Integer(count)) => Some(*count),
@@ -208,6 +215,22 @@ impl<'a> Analysis<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a deed has a place in the program's own text, or in text that nobody knows: there, or where it was called from.
+    pub fn is_own(&self, deed: &Deed) -> bool {
+        let mut sites = deed.calls.iter().chain([&deed.site]);
+        sites.any(|site| {
+            let mut at = self.place(*site);
+            let is_unknown = at.is_none();
+            let mut places = std::iter::from_fn(|| {
+                let place = &self.program.places[at?.index()];
+                at = place.inlined_at;
+                Some(place)
+            });
+            is_unknown
+                || places.any(|place| !is_foreign_file(&self.program.files[place.file.index()]))
+        })
     }
 
     /// Whether one only can pass a semaphore, as with a lock.

@@ -12,6 +12,7 @@ pub mod found;
 pub mod ir;
 pub mod left_out;
 pub mod llvm;
+mod memory;
 pub mod model;
 mod names;
 pub mod pairs;

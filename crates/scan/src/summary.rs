@@ -27,6 +27,8 @@ pub struct Summary {
     pub escapes: Vec<bool>,
     /// Threads that it creates.
     pub spawned: BTreeSet<Site>,
+    /// Addresses that it puts into what its parameters point at: where, and which.
+    pub put: Vec<(PathId, PathId)>,
 }
 
 /// Something that matters to other threads.
@@ -86,19 +88,27 @@ pub struct Arguments<'a> {
     pub callee: FunctionId,
     /// Its parameters.
     pub paths: &'a [Option<PathId>],
+    /// Which address is stored at a path of the caller, if anybody knows.
+    pub read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>,
+}
+
+/// Nobody knows which addresses are stored anywhere.
+pub fn unread(_: &mut Paths, _: PathId) -> Option<PathId> {
+    None
 }
 
 impl Arguments<'_> {
     /// A path of the callee in the caller's terms.
     pub fn path(&self, paths: &mut Paths, path: PathId) -> Option<PathId> {
-        paths.substitute(path, &mut |paths, base| match base {
+        let mut of = |paths: &mut Paths, base| match base {
             Base::Parameter(number) => {
                 let given = self.paths.get(number as usize).copied().flatten();
                 let unnamed = Base::Value(self.callee, ValueId(number));
                 Some(given.unwrap_or_else(|| paths.base(unnamed)))
             }
             other => Some(paths.base(other)),
-        })
+        };
+        paths.rebuild(path, &mut of, self.read)
     }
 
     fn set(&self, paths: &mut Paths, set: &BTreeSet<PathId>) -> BTreeSet<PathId> {

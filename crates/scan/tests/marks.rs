@@ -140,8 +140,8 @@ fn scan(path: &Path, flags: &[String]) -> Result<Vec<Finding>, String> {
     all.extend_from_slice(flags);
     let bitcode =
         source::bitcode(&[path.to_owned()], None, &all).map_err(|error| error.to_string())?;
-    let program = llvm::read(bitcode.paths()).map_err(|error| error.to_string())?;
     let model = Model::user().map_err(|error| error.to_string())?;
+    let program = llvm::read_with(bitcode.paths(), &|name| model.of(name).is_some()).map_err(|error| error.to_string())?;
     let roots = roots::of(&program, &model);
     Ok(found::scan(&program, &model, &roots).findings)
 }

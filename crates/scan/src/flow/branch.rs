@@ -9,6 +9,9 @@ use crate::values::Values;
 
 use super::Flow;
 
+/// How the names of guards of local static variables begin.
+const GUARD: &str = "_ZGV";
+
 /// A lock that was tried.
 struct Attempt {
     lock: Option<PathId>,
@@ -63,7 +66,11 @@ impl Flow<'_, '_> {
 
     /// The result of a call is 0, or it is not.
     fn attempted(&mut self, value: ValueId, is_nonzero: bool, state: &mut State) {
-        let Some(attempt) = self.attempt(self.values.same(value)) else {
+        let value = self.values.same(value);
+        if let Some(flag) = self.asked(value, is_nonzero) {
+            state.after.insert(Fact::Once(flag));
+        }
+        let Some(attempt) = self.attempt(value) else {
             return;
         };
         let has_failed = match attempt.fails {
@@ -81,6 +88,40 @@ impl Flow<'_, '_> {
                 at: attempt.at,
                 since: Default::default(),
             });
+        }
+    }
+
+    /// What has surely run if a value is 0, or is not: by a function that tells, or by the guard of a local static variable.
+    fn asked(&mut self, value: ValueId, is_nonzero: bool) -> Option<PathId> {
+        let kind = self.values.definition(value)?;
+        match kind {
+            Kind::Load {
+                from: Operand::Global(global, 0),
+                ..
+            } if is_nonzero => {
+                let is_guard = self
+                    .analysis
+                    .program
+                    .global(*global)
+                    .name
+                    .starts_with(GUARD);
+                is_guard.then(|| self.analysis.paths.base(Base::Global(*global)))
+            }
+            Kind::Call { arguments, .. } => {
+                let effects = calls::effects(self.analysis.program, self.analysis.model, kind)?;
+                let (flag, fails) = effects.iter().find_map(|effect| match effect {
+                    Effect::IsDone { flag, fails } => Some((*flag, *fails)),
+                    _ => None,
+                })?;
+                let is_done = match fails {
+                    Fails::Never => true,
+                    Fails::NonZero => !is_nonzero,
+                    Fails::Zero => is_nonzero,
+                };
+                let (path, _) = self.object(&Object::Argument(flag), arguments);
+                path.filter(|_| is_done)
+            }
+            _ => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Calls: of functions that have a summary, of those that the model knows, and the creation of threads.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::ir::{Callee, FunctionId, Kind, Mark, Operand, ValueId};
 use crate::model::{Effect, Fails, Object};
@@ -73,6 +74,7 @@ impl Flow<'_, '_> {
         let arguments = Arguments {
             callee: id,
             paths: &given,
+            read: &|paths, place| self.memory.at(self.function, paths, place, site),
         };
         arguments.path(&mut self.analysis.paths, result)
     }
@@ -164,15 +166,17 @@ impl Flow<'_, '_> {
             }
             return true;
         };
-        let terms = Arguments {
-            callee,
-            paths: given,
-        };
         for (argument, escapes) in arguments.iter().zip(&summary.escapes) {
             if *escapes {
                 self.operand_escapes(*argument, state);
             }
         }
+        let (memory, function) = (Rc::clone(&self.memory), self.function);
+        let terms = Arguments {
+            callee,
+            paths: given,
+            read: &|paths, place| memory.at(function, paths, place, site),
+        };
         if self.is_collecting {
             for spawned in &summary.spawned {
                 if let Some(spawn) = self.analysis.spawns.get_mut(spawned) {
@@ -262,6 +266,9 @@ impl Flow<'_, '_> {
                         false => {}
                     }
                 }
+                Effect::LockAny { argument, is_guard } => {
+                    self.lock_any(site, *argument, *is_guard, arguments, state);
+                }
                 Effect::Unlock { object } => {
                     let (path, target) = self.object(object, arguments);
                     state.unlock(released(path, target));
@@ -296,6 +303,22 @@ impl Flow<'_, '_> {
                     state.after.extend(path.map(Fact::Passed));
                     state.maybe.extend(path.map(Fact::Passed));
                 }
+                Effect::Arrive { barrier } => {
+                    let (path, target) = self.object(&Object::Argument(*barrier), arguments);
+                    self.tell(What::Barrier, site, path, target, state);
+                    state.maybe.extend(path.map(Fact::Passed));
+                }
+                Effect::Pass { barrier } => {
+                    let (path, _) = self.object(&Object::Argument(*barrier), arguments);
+                    state.after.extend(path.map(Fact::Passed));
+                }
+                Effect::Await { object } => {
+                    let (path, _) = self.object(&Object::Argument(*object), arguments);
+                    state.after.extend(path.map(Fact::Waited));
+                    if let Some(path) = path {
+                        self.await_result(path, state);
+                    }
+                }
                 Effect::Create { data, handle, .. } => {
                     let data = data.and_then(argument);
                     let given = data.and_then(|data| self.path(data));
@@ -303,17 +326,46 @@ impl Flow<'_, '_> {
                     self.create(site, &[given], data, handle, state);
                 }
                 Effect::CreateMethod { object, handle, .. } => {
-                    let at = argument(*object).and_then(|object| self.path(object));
-                    let object = at.and_then(|at| self.analysis.paths.step(at, Step::Load));
+                    let known = self.analysis.points.given_at(site);
+                    let object = match known {
+                        Some(object) => self.path(object),
+                        None => {
+                            let at = argument(*object).and_then(|object| self.path(object));
+                            at.and_then(|at| self.analysis.paths.step(at, Step::Load))
+                        }
+                    };
                     let handle = handle.and_then(argument);
-                    self.create(site, &[object], None, handle, state);
+                    self.create(site, &[object], known, handle, state);
+                }
+                Effect::CreateClosure { .. } => {
+                    let data = self.analysis.points.given_at(site);
+                    let object = data.and_then(|data| self.path(data));
+                    self.create(site, &[object], data, into.map(Operand::Value), state);
                 }
                 Effect::Join { handle, by_address } => {
                     self.wait_for(arguments, *handle, *by_address, state);
                 }
                 Effect::Once { flag, .. } => {
                     let (flag, target) = self.object(&Object::Argument(*flag), arguments);
-                    self.once(site, flag, target, state);
+                    self.once(site, flag, target, &[], state);
+                }
+                Effect::OnceClosure { flag, data } => {
+                    let (flag, target) = self.object(&Object::Argument(*flag), arguments);
+                    let data: Vec<Operand> = argument(*data).into_iter().collect();
+                    self.once(site, flag, target, &data, state);
+                }
+                Effect::Done { flag } => {
+                    let (flag, _) = self.object(&Object::Argument(*flag), arguments);
+                    state.after.extend(flag.map(Fact::Once));
+                }
+                Effect::CallsObject { object, .. } => {
+                    let object: Vec<Operand> = argument(*object).into_iter().collect();
+                    let given = self.given(&object);
+                    let targets = self.analysis.calls.targets(site).to_vec();
+                    let after = self.calls(site, &targets, (&object, &given), state);
+                    if let Some(after) = after {
+                        *state = after;
+                    }
                 }
                 Effect::Calls { with, .. } => {
                     let with: Vec<Operand> = with.iter().filter_map(|one| argument(*one)).collect();
@@ -348,6 +400,8 @@ impl Flow<'_, '_> {
                 Effect::Count { .. }
                 | Effect::Returns(_)
                 | Effect::Registers { .. }
+                | Effect::IsDone { .. }
+                | Effect::RunsStored(_)
                 | Effect::Nothing => {}
             }
         }
@@ -399,14 +453,45 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// A lock is taken by somebody who holds others only as long as none has to be waited for.
+    fn lock_any(
+        &mut self,
+        site: Site,
+        argument: u32,
+        is_guard: bool,
+        arguments: &[Operand],
+        state: &mut State,
+    ) {
+        let (mut path, mut target) = self.object(&Object::Argument(argument), arguments);
+        if is_guard && let Some(guard) = path {
+            let known = self
+                .memory
+                .at(self.function, &mut self.analysis.paths, guard, site);
+            path = known.or_else(|| self.analysis.paths.step(guard, Step::Load));
+            target = None;
+        }
+        if let Some(lock) = path {
+            state.lock(Held {
+                lock,
+                target: target.map(|target| (target.class.number(), target.offset)),
+                mode: Default::default(),
+                depth: 1,
+                at: site,
+                since: BTreeSet::new(),
+            });
+        }
+    }
+
     /// What runs once runs alone, and whoever comes back from there comes after it.
     fn once(
         &mut self,
         site: Site,
         flag: Option<PathId>,
         target: Option<crate::points::Target>,
+        arguments: &[Operand],
         state: &mut State,
     ) {
+        let given = self.given(arguments);
         let targets = self.analysis.calls.targets(site).to_vec();
         let mut inside = state.clone();
         if let Some(lock) = flag {
@@ -419,7 +504,7 @@ impl Flow<'_, '_> {
                 since: BTreeSet::new(),
             });
         }
-        if let Some(mut after) = self.calls(site, &targets, (&[], &[]), &inside) {
+        if let Some(mut after) = self.calls(site, &targets, (arguments, &given), &inside) {
             after.unlock(released(flag, target));
             // It may have run in another thread.
             let before = state.clone();

@@ -7,14 +7,17 @@
 mod branch;
 mod call;
 mod escape;
+mod puts;
 mod thread;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
 use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
+use crate::memory::Memory;
 use crate::pairs::cover::is_covered;
 use crate::path::{Base, PathId, Site};
 use crate::state::State;
@@ -88,6 +91,8 @@ struct Flow<'f, 'a> {
     /// Deeds that are there, by their statement.
     known: FxHashMap<Site, Vec<usize>>,
     is_collecting: bool,
+    /// What the function has put where.
+    memory: Rc<Memory>,
 }
 
 impl<'f, 'a> Flow<'f, 'a> {
@@ -106,8 +111,10 @@ impl<'f, 'a> Flow<'f, 'a> {
             summary: Summary::default(),
             known: FxHashMap::default(),
             is_collecting: false,
+            memory: Rc::default(),
         };
         flow.find_results();
+        flow.find_puts();
         flow
     }
 
@@ -344,6 +351,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         self.summary.result = first.filter(|_| is_one && !is_own);
         self.summary.returns_fresh = is_fresh && is_one && first.is_some();
         self.summary.exit = exit;
+        self.summary.put = self.left_in_parameters();
         self.summary
     }
 }

@@ -1,11 +1,14 @@
 //! Threads: their creation, what each of them gets for itself, and waiting for them to end.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::ir::{FunctionId, Kind, Operand};
-use crate::path::{Base, PathId, Site, Step};
+use crate::path::{Base, PathId, Paths, Site, Step};
+use crate::shape::Shape;
 use crate::state::State;
-use crate::summary::Arguments;
+use crate::summary::{Arguments, What};
+use crate::values::Values;
 
 use super::Flow;
 
@@ -22,7 +25,7 @@ impl Flow<'_, '_> {
         let handle = handle.and_then(|handle| self.path(handle));
         let given: Vec<Option<PathId>> = given
             .iter()
-            .map(|path| path.map(|path| self.owned(site, path)))
+            .map(|path| path.map(|path| self.owned_here(site, path)))
             .collect();
         if self.is_collecting {
             let targets = self.analysis.calls.targets(site).to_vec();
@@ -58,9 +61,16 @@ impl Flow<'_, '_> {
         let Some(summary) = self.analysis.summaries[target.index()].clone() else {
             return;
         };
+        let (memory, function) = (Rc::clone(&self.memory), self.function);
+        let shape = Rc::clone(&self.analysis.calls.shapes[self.id.index()]);
+        let (values, id) = (&self.values, self.id);
         let terms = Arguments {
             callee: target,
             paths: given,
+            read: &|paths, place| {
+                let read = memory.at(function, paths, place, site)?;
+                Some(owned((&shape, values, id), paths, site, read))
+            },
         };
         // It has none of its creator's locks, but comes after all that has happened.
         let begin = State {
@@ -68,38 +78,27 @@ impl Flow<'_, '_> {
             maybe: state.maybe.clone(),
             ..State::default()
         };
+        let mut deeds = Vec::with_capacity(summary.deeds.len());
         for deed in &summary.deeds {
+            // What the library does for itself before and after the program's own function is no business of the program's.
+            let is_access = matches!(deed.what, What::Access { .. });
+            if is_access && deed.chain.is_empty() && !self.analysis.is_own(deed) {
+                continue;
+            }
             let mut deed = terms.deed(&mut self.analysis.paths, deed, &begin, site);
             deed.chain.insert(0, site);
+            deeds.push(deed);
+        }
+        for deed in deeds {
             self.add(deed, state);
         }
     }
 
-    /// What a thread is given, marked as its own if each that is created there gets another: an element by a loop's variable, or
-    /// something that was allocated in the same round.
-    fn owned(&mut self, site: Site, path: PathId) -> PathId {
+    /// What a thread is given, marked as its own if each that is created there gets another.
+    fn owned_here(&mut self, site: Site, path: PathId) -> PathId {
         let shape = &self.analysis.calls.shapes[self.id.index()];
-        let Some(around) = shape.loop_around(site.block) else {
-            return path;
-        };
-        let in_loop = |block: u32| shape.loops[around as usize].blocks[block as usize];
-        let counts = |index| self.values.counts(index).is_some_and(|by| by == around);
-        let paths = &self.analysis.paths;
-        let is_own = match paths.origin(path) {
-            _ if paths.loads(path) => false,
-            Base::Heap(at) if at.function == self.id && in_loop(at.block) => true,
-            _ => paths.steps(path).iter().any(|step| match step {
-                Step::Element(_, Some((function, index))) => *function == self.id && counts(*index),
-                _ => false,
-            }),
-        };
-        match is_own {
-            true => {
-                let own = self.analysis.paths.step(path, Step::Own(site));
-                own.unwrap_or(path)
-            }
-            false => path,
-        }
+        let paths = &mut self.analysis.paths;
+        owned((shape, &self.values, self.id), paths, site, path)
     }
 
     /// Whether each thread that is created there is given another number: that of the loop's round.
@@ -176,6 +175,28 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// A result is waited for: threads that were given what it comes in have ended.
+    pub(super) fn await_result(&mut self, result: PathId, state: &mut State) {
+        let live: Vec<Site> = state.live.keys().copied().collect();
+        for site in live {
+            let Some(spawn) = self.analysis.spawns.get(&site) else {
+                continue;
+            };
+            let (Some(data), false) = (spawn.data, spawn.is_multiple) else {
+                continue;
+            };
+            let paths = &mut self.analysis.paths;
+            let data = paths.plain(data);
+            let holds = self.memory.places().any(|place| {
+                paths.whole(place).0 == data
+                    && self.memory.at(self.function, paths, place, site) == Some(result)
+            });
+            if holds {
+                state.live.remove(&site);
+            }
+        }
+    }
+
     /// The array whose element this is.
     fn array_of(&self, path: PathId) -> Option<PathId> {
         let (whole, _) = self.analysis.paths.whole(path);
@@ -183,5 +204,32 @@ impl Flow<'_, '_> {
             Some((array, Step::Element(..))) => Some(array),
             _ => None,
         }
+    }
+}
+
+/// What a thread is given or finds there, marked as its own if each that is created at a statement gets another: an element by a loop's variable, or
+/// something that was allocated in the same round.
+fn owned(
+    (shape, values, id): (&Shape, &Values, FunctionId),
+    paths: &mut Paths,
+    site: Site,
+    path: PathId,
+) -> PathId {
+    let Some(around) = shape.loop_around(site.block) else {
+        return path;
+    };
+    let in_loop = |block: u32| shape.loops[around as usize].blocks[block as usize];
+    let counts = |index| values.counts(index).is_some_and(|by| by == around);
+    let is_own = match paths.origin(path) {
+        _ if paths.loads(path) => false,
+        Base::Heap(at) if at.function == id && in_loop(at.block) => true,
+        _ => paths.steps(path).iter().any(|step| match step {
+            Step::Element(_, Some((function, index))) => *function == id && counts(*index),
+            _ => false,
+        }),
+    };
+    match is_own {
+        true => paths.step(path, Step::Own(site)).unwrap_or(path),
+        false => path,
     }
 }

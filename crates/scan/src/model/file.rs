@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [[function]]
-//! names = ["pthread_mutex_trylock"]   # `*` stands for anything
+//! names = ["pthread_mutex_trylock"]   # `*` stands for anything; with a `::` it is the name that people write, else the linker's
 //! lock = 0                            # the first argument points at the lock; a name in quotes: a lock without address
 //! fails = "nonzero"                   # the lock was not taken if the result is not 0
 //! ```
@@ -62,6 +62,10 @@ enum PhaseName {
 struct Function {
     names: Vec<String>,
     lock: Option<Which>,
+    #[serde(default)]
+    lock_any: Vec<u32>,
+    #[serde(default)]
+    lock_guards: Vec<u32>,
     unlock: Option<Which>,
     #[serde(default)]
     mode: ModeName,
@@ -69,15 +73,25 @@ struct Function {
     fails: FailsName,
     create: Option<Create>,
     create_method: Option<CreateMethod>,
+    create_closure: Option<u32>,
     join: Option<u32>,
     join_address: Option<u32>,
     once: Option<Once>,
+    once_closure: Option<OnceClosure>,
+    is_done: Option<u32>,
+    done: Option<u32>,
+    runs_stored: Option<String>,
+    calls_object: Option<CallsObject>,
     calls: Option<Calls>,
     wait: Option<Which>,
     #[serde(default)]
     timed: bool,
     signal: Option<Which>,
     barrier: Option<u32>,
+    arrive: Option<u32>,
+    pass: Option<u32>,
+    #[serde(rename = "await")]
+    awaits: Option<u32>,
     count: Option<Count>,
     down: Option<u32>,
     up: Option<u32>,
@@ -145,6 +159,20 @@ struct Once {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct OnceClosure {
+    flag: u32,
+    data: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallsObject {
+    object: u32,
+    offset: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Calls {
     function: u32,
     #[serde(default)]
@@ -205,9 +233,7 @@ impl Model {
         }
         for function in file.function {
             let effects = self.effects(&function);
-            for name in &function.names {
-                self.set(name, effects.clone());
-            }
+            self.set(&function.names, effects);
         }
         Ok(())
     }
@@ -234,6 +260,24 @@ impl Model {
         }
     }
 
+    /// What is about running once, and about function objects.
+    fn once_effects(&mut self, function: &Function, fails: Fails, effects: &mut Vec<Effect>) {
+        effects.extend(function.once_closure.as_ref().map(|once| Effect::OnceClosure {
+            flag: once.flag,
+            data: once.data,
+        }));
+        effects.extend(function.is_done.map(|flag| Effect::IsDone { flag, fails }));
+        effects.extend(function.done.map(|flag| Effect::Done { flag }));
+        if let Some(name) = &function.runs_stored {
+            let name = self.number(name);
+            effects.push(Effect::RunsStored(name));
+        }
+        effects.extend(function.calls_object.as_ref().map(|calls| Effect::CallsObject {
+            object: calls.object,
+            offset: calls.offset,
+        }));
+    }
+
     fn effects(&mut self, function: &Function) -> Vec<Effect> {
         let fails = match function.fails {
             FailsName::Never => Fails::Never,
@@ -253,6 +297,12 @@ impl Model {
                 fails,
             });
         }
+        for (arguments, is_guard) in [(&function.lock_any, false), (&function.lock_guards, true)] {
+            effects.extend(arguments.iter().map(|argument| Effect::LockAny {
+                argument: *argument,
+                is_guard,
+            }));
+        }
         if let Some(which) = &function.unlock {
             let object = self.object(which);
             effects.push(Effect::Unlock { object });
@@ -271,6 +321,8 @@ impl Model {
                 handle: create.handle,
             });
         }
+        let closure = function.create_closure;
+        effects.extend(closure.map(|at| Effect::CreateClosure { at }));
         for (handle, by_address) in [(function.join, false), (function.join_address, true)] {
             effects.extend(handle.map(|handle| Effect::Join { handle, by_address }));
         }
@@ -280,6 +332,7 @@ impl Model {
                 run: once.run,
             });
         }
+        self.once_effects(function, fails, &mut effects);
         if let Some(calls) = &function.calls {
             effects.push(Effect::Calls {
                 function: calls.function,
@@ -298,6 +351,9 @@ impl Model {
             effects.push(Effect::Signal { condition });
         }
         effects.extend(function.barrier.map(|barrier| Effect::Barrier { barrier }));
+        effects.extend(function.arrive.map(|barrier| Effect::Arrive { barrier }));
+        effects.extend(function.pass.map(|barrier| Effect::Pass { barrier }));
+        effects.extend(function.awaits.map(|object| Effect::Await { object }));
         effects.extend(function.count.as_ref().map(|count| Effect::Count {
             semaphore: count.semaphore,
             value: count.value,

@@ -20,7 +20,7 @@ use crate::model::Mode;
 use crate::path::{Base, PathId, Site};
 use crate::points::ClassId;
 use crate::state::{Held, State};
-use crate::summary::{Arguments, Deed, What};
+use crate::summary::{Arguments, Deed, What, unread};
 
 pub use alias::Same;
 pub use protect::Order;
@@ -64,6 +64,7 @@ impl Root {
         let terms = Arguments {
             callee: self.function,
             paths: &given,
+            read: &unread,
         };
         let mut begin = State::default();
         for lock in &self.locks {

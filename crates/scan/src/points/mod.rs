@@ -13,8 +13,8 @@ mod rows;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, Terminator,
-    ValueId,
+    Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, SignatureId,
+    Terminator, ValueId,
 };
 use crate::model::Model;
 use crate::path::Site;
@@ -22,6 +22,17 @@ use crate::path::Site;
 use classes::Classes;
 pub use classes::{ClassId, Target};
 use rows::Row;
+
+/// A call through a pointer, or by a function that is given one.
+#[derive(Clone)]
+struct Indirect {
+    site: Site,
+    operand: Operand,
+    arguments: Vec<Operand>,
+    into: Option<ValueId>,
+    /// The type of what is called, if it is known.
+    signature: Option<SignatureId>,
+}
 
 /// What pointers may point at.
 pub struct Points<'a> {
@@ -35,7 +46,7 @@ pub struct Points<'a> {
     results: Vec<Target>,
     heap: FxHashMap<Site, Target>,
     /// Calls through pointers, and what they may call as far as that is known.
-    indirect: Vec<(Site, Operand, Vec<Operand>, Option<ValueId>)>,
+    indirect: Vec<Indirect>,
     linked: FxHashSet<(Site, FunctionId)>,
     /// Values of the function that is looked at that are fields of structures.
     parts: FxHashMap<ValueId, (i64, LayoutId)>,
@@ -43,6 +54,10 @@ pub struct Points<'a> {
     copies: Vec<(Target, Target)>,
     /// Threads that run a virtual function of an object.
     methods: Vec<(Site, Operand, u32)>,
+    /// Threads that run a boxed closure.
+    closures: Vec<(Site, Operand)>,
+    /// What such threads are given.
+    given: FxHashMap<Site, Operand>,
 }
 
 impl<'a> Points<'a> {
@@ -62,6 +77,8 @@ impl<'a> Points<'a> {
             parts: FxHashMap::default(),
             copies: Vec::new(),
             methods: Vec::new(),
+            closures: Vec::new(),
+            given: FxHashMap::default(),
         };
         for _ in &program.globals {
             let target = points.classes.fresh();
@@ -283,10 +300,13 @@ impl<'a> Points<'a> {
                     None => self.link(site, callee, arguments, into),
                 }
             }
-            Callee::Indirect(operand, _) => {
-                self.indirect
-                    .push((site, operand, arguments.to_vec(), into));
-            }
+            Callee::Indirect(operand, signature) => self.indirect.push(Indirect {
+                site,
+                operand,
+                arguments: arguments.to_vec(),
+                into,
+                signature: Some(signature),
+            }),
             Callee::Assembly => {}
         }
     }
@@ -321,12 +341,15 @@ impl<'a> Points<'a> {
         for (site, object, slot) in std::mem::take(&mut self.methods) {
             self.link_method(site, object, slot);
         }
+        for (site, at) in std::mem::take(&mut self.closures) {
+            self.link_closure(site, at);
+        }
         loop {
             let before = self.linked.len();
             for number in 0..self.indirect.len() {
-                let (site, operand, arguments, into) = self.indirect[number].clone();
-                for callee in self.callees(site.function, operand) {
-                    self.link(site, callee, &arguments, into);
+                let call = self.indirect[number].clone();
+                for callee in self.callees(&call) {
+                    self.link(call.site, callee, &call.arguments, call.into);
                 }
             }
             let mut is_new = self.linked.len() > before;
@@ -339,17 +362,23 @@ impl<'a> Points<'a> {
         }
     }
 
-    fn callees(&mut self, function: FunctionId, operand: Operand) -> Vec<FunctionId> {
-        if let Operand::Function(id) = operand {
+    /// What a pointer may point at. If functions of the type that is called are among it, only those.
+    fn callees(&mut self, call: &Indirect) -> Vec<FunctionId> {
+        if let Operand::Function(id) = call.operand {
             return vec![id];
         }
-        let Some(target) = self.operand(function, operand) else {
+        let Some(target) = self.operand(call.site.function, call.operand) else {
             return Vec::new();
         };
         let target = self.classes.now(target);
         let mut functions = self.classes.functions(target);
         functions.sort_unstable();
         functions.dedup();
+        let program = self.program;
+        let fits = |id: &FunctionId| Some(program.function(*id).signature) == call.signature;
+        if functions.iter().any(fits) {
+            functions.retain(fits);
+        }
         functions
     }
 
