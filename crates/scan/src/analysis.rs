@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::{self, Calls};
 use crate::flow;
-use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program};
+use crate::ir::{FunctionId, GlobalId, Kind, Operand, PlaceId, Program};
 use crate::model::{Effect, Model};
 use crate::path::{PathId, Paths, Site};
 use crate::pointees::Pointees;
@@ -62,6 +62,8 @@ pub struct Analysis<'a> {
     pub stores: Stores,
     /// How many can pass a semaphore at first, or have to come to a barrier, if that is known: by the class and offset.
     pub semaphores: FxHashMap<Target, Option<i64>>,
+    /// What atomic operations at these places mean, which come from inlined functions.
+    inlined: FxHashMap<PlaceId, &'a [Effect]>,
     /// Functions whose summaries were too large, and say less than is known.
     pub cut: BTreeSet<FunctionId>,
     /// Calls of functions of which nothing is known.
@@ -89,10 +91,12 @@ impl<'a> Analysis<'a> {
             pointees: Pointees::of(program),
             stores: Stores::default(),
             semaphores: FxHashMap::default(),
+            inlined: FxHashMap::default(),
             cut: BTreeSet::new(),
             unknown: BTreeMap::new(),
             unresolved: BTreeSet::new(),
         };
+        analysis.find_inlined();
         analysis.find_shared(roots);
         analysis.summarise();
         analysis
@@ -213,6 +217,29 @@ impl<'a> Analysis<'a> {
                     };
                     visit(self, site, &what.kind);
                 }
+            }
+        }
+    }
+
+    /// What an atomic operation means that comes from an inlined function.
+    pub fn inlined_at(&self, site: Site) -> Option<&'a [Effect]> {
+        let block = &self.program.function(site.function).blocks[site.block as usize];
+        let place = block.statements.get(site.statement as usize)?.place?;
+        self.inlined.get(&place).copied()
+    }
+
+    fn find_inlined(&mut self) {
+        for number in 0..self.program.places.len() {
+            let id = PlaceId::new(number);
+            let mut at = Some(id);
+            while let Some(place) = at.map(|id| &self.program.places[id.index()]) {
+                let file = &self.program.files[place.file.index()];
+                let name = place.function.as_deref().unwrap_or_default();
+                if let Some(effects) = self.model.of_inlined(file, name) {
+                    self.inlined.insert(id, effects);
+                    break;
+                }
+                at = place.inlined_at;
             }
         }
     }

@@ -147,7 +147,7 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
         model.read_file(path)?;
     }
     wait.next("reading bitcode");
-    let mut program = llvm::read_with(made.paths(), &|name| model.of(name).is_some())?;
+    let mut program = llvm::read_with(made.paths(), &|name| model.knows(name))?;
     let here = std::env::current_dir().ok();
     for file in &mut program.files {
         *file = seen_from(here.as_deref(), file);

@@ -3,7 +3,7 @@
 use crate::calls;
 use crate::ir::{BlockId, Comparison, Kind, Operand, Terminator, ValueId};
 use crate::model::{Effect, Fails, Mode, Object};
-use crate::path::{Base, PathId, Site};
+use crate::path::{Base, PathId, Site, Step};
 use crate::state::{Fact, Held, State};
 use crate::values::Values;
 
@@ -33,8 +33,14 @@ impl Flow<'_, '_> {
                 otherwise,
             } => {
                 let told = decided(&self.values, *condition);
+                let exchange = self.exchanged(*condition);
                 for (next, holds) in [(*then, true), (*otherwise, false)] {
                     let mut state = state.clone();
+                    if let Some((value, if_equal)) = exchange
+                        && holds == if_equal
+                    {
+                        self.has_exchanged(value, &mut state);
+                    }
                     if let Some((value, if_nonzero)) = told {
                         self.attempted(value, holds == if_nonzero, &mut state);
                     }
@@ -91,6 +97,87 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// The atomic operation of an inlined function whose result a condition compares with what was expected, and whether the condition holds if
+    /// that is what it was.
+    fn exchanged(&self, condition: Operand) -> Option<(ValueId, bool)> {
+        let Operand::Value(mut value) = condition else {
+            return None;
+        };
+        let mut if_equal = true;
+        for _ in 0..8 {
+            value = self.values.same(value);
+            let Kind::Compare { how, operands, .. } = self.values.definition(value)? else {
+                return None;
+            };
+            match how {
+                Comparison::Equal => {}
+                Comparison::Unequal => if_equal = !if_equal,
+                _ => return None,
+            }
+            for operand in operands {
+                if let Operand::Value(was) = operand
+                    && let was = self.values.same(*was)
+                    && let Some(site) = self.values.site(was)
+                    && self.analysis.inlined_at(site).is_some()
+                {
+                    return Some((was, if_equal));
+                }
+            }
+            // A comparison of the answer with no.
+            match operands {
+                [Operand::Value(inner), Operand::Integer(0)] => {
+                    value = *inner;
+                    if_equal = !if_equal;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// An atomic operation of an inlined function has found what it expected.
+    fn has_exchanged(&mut self, value: ValueId, state: &mut State) {
+        let (Some(site), Some(kind)) = (self.values.site(value), self.values.definition(value))
+        else {
+            return;
+        };
+        let at = match kind {
+            Kind::Update { at, .. } => *at,
+            Kind::Load { from, .. } => *from,
+            _ => return,
+        };
+        let Some(effects) = self.analysis.inlined_at(site) else {
+            return;
+        };
+        for effect in effects {
+            match effect {
+                Effect::Lock {
+                    object,
+                    mode,
+                    fails,
+                    ..
+                } if *fails != Fails::Never => {
+                    let (lock, target) = self.object(object, &[at]);
+                    if let Some(lock) = lock {
+                        state.lock(Held {
+                            lock,
+                            target: target.map(|target| (target.class.number(), target.offset)),
+                            mode: *mode,
+                            depth: 1,
+                            at: site,
+                            since: Default::default(),
+                        });
+                    }
+                }
+                Effect::IsDone { flag, .. } => {
+                    let (flag, _) = self.object(&Object::Argument(*flag), &[at]);
+                    state.after.extend(flag.map(Fact::Once));
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// What has surely run if a value is 0, or is not: by a function that tells, or by the guard of a local static variable.
     fn asked(&mut self, value: ValueId, is_nonzero: bool) -> Option<PathId> {
         let kind = self.values.definition(value)?;
@@ -109,17 +196,12 @@ impl Flow<'_, '_> {
             }
             Kind::Call { arguments, .. } => {
                 let effects = calls::effects(self.analysis.program, self.analysis.model, kind)?;
-                let (flag, fails) = effects.iter().find_map(|effect| match effect {
-                    Effect::IsDone { flag, fails } => Some((*flag, *fails)),
+                let (flag, if_zero) = effects.iter().find_map(|effect| match effect {
+                    Effect::IsDone { flag, if_zero } => Some((*flag, *if_zero)),
                     _ => None,
                 })?;
-                let is_done = match fails {
-                    Fails::Never => true,
-                    Fails::NonZero => !is_nonzero,
-                    Fails::Zero => is_nonzero,
-                };
                 let (path, _) = self.object(&Object::Argument(flag), arguments);
-                path.filter(|_| is_done)
+                path.filter(|_| is_nonzero != if_zero)
             }
             _ => None,
         }
@@ -138,6 +220,7 @@ impl Flow<'_, '_> {
                     object,
                     mode,
                     fails,
+                    ..
                 } => (object.clone(), *mode, *fails),
                 Effect::Down { semaphore, fails } => {
                     (Object::Argument(*semaphore), Mode::Write, *fails)
@@ -169,6 +252,17 @@ impl Flow<'_, '_> {
             Object::Named(number) => {
                 let path = self.analysis.paths.base(Base::Named(*number));
                 (Some(path), None)
+            }
+            Object::Pointed(number, offset) => {
+                let site = self.at;
+                let pointer = arguments.get(*number as usize);
+                let Some(pointer) = pointer.and_then(|pointer| self.path(*pointer)) else {
+                    return (None, None);
+                };
+                let paths = &mut self.analysis.paths;
+                let place = paths.field(pointer, *offset);
+                let known = self.memory.at(self.function, paths, place, site);
+                (known.or_else(|| paths.step(place, Step::Load)), None)
             }
             Object::Argument(number) => {
                 let Some(operand) = arguments.get(*number as usize) else {
@@ -225,6 +319,7 @@ impl Flow<'_, '_> {
                             let (path, _) = self.object(condition, arguments);
                             state.after.extend(path.map(Fact::Waited));
                         }
+                        Effect::JoinHolder => self.join_holder(arguments, true, state),
                         Effect::Join { handle, by_address } => {
                             if let Some(handle) = self.handle(arguments, *handle, *by_address) {
                                 self.join(handle, true, state);

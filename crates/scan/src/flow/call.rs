@@ -195,7 +195,11 @@ impl Flow<'_, '_> {
         for parameter in &exit.joined_parameters {
             self.wait_for(arguments, *parameter, false, state);
         }
-        let exit = terms.state(&mut self.analysis.paths, exit);
+        let mut exit = terms.state(&mut self.analysis.paths, exit);
+        let name = &self.analysis.program.function(callee).name;
+        if self.analysis.model.joins_own(name) {
+            exit.live.clear();
+        }
         self.returned(exit, state);
         true
     }
@@ -230,7 +234,7 @@ impl Flow<'_, '_> {
     }
 
     /// A function that the model knows.
-    fn modelled(
+    pub(super) fn modelled(
         &mut self,
         site: Site,
         into: Option<ValueId>,
@@ -246,7 +250,14 @@ impl Flow<'_, '_> {
                     object,
                     mode,
                     fails,
-                } => self.lock(site, object, arguments, (*mode, *fails), state),
+                    is_again,
+                } => {
+                    let (path, _) = self.object(object, arguments);
+                    let has_it = state.held.iter().any(|held| Some(held.lock) == path);
+                    if !(*is_again && has_it) {
+                        self.lock(site, object, arguments, (*mode, *fails), state);
+                    }
+                }
                 Effect::Down { semaphore, fails } => {
                     let object = Object::Argument(*semaphore);
                     let (path, target) = self.object(&object, arguments);
@@ -342,6 +353,15 @@ impl Flow<'_, '_> {
                     let object = data.and_then(|data| self.path(data));
                     self.create(site, &[object], data, into.map(Operand::Value), state);
                 }
+                Effect::JoinHolder => self.join_holder(arguments, false, state),
+                Effect::CallsClosure { data } => {
+                    let data: Vec<Operand> = argument(*data).into_iter().collect();
+                    let given = self.given(&data);
+                    let targets = self.analysis.calls.targets(site).to_vec();
+                    if let Some(after) = self.calls(site, &targets, (&data, &given), state) {
+                        *state = after;
+                    }
+                }
                 Effect::Join { handle, by_address } => {
                     self.wait_for(arguments, *handle, *by_address, state);
                 }
@@ -401,6 +421,7 @@ impl Flow<'_, '_> {
                 | Effect::Returns(_)
                 | Effect::Registers { .. }
                 | Effect::IsDone { .. }
+                | Effect::JoinsOwn
                 | Effect::RunsStored(_)
                 | Effect::Nothing => {}
             }

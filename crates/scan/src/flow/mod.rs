@@ -91,6 +91,8 @@ struct Flow<'f, 'a> {
     /// Deeds that are there, by their statement.
     known: FxHashMap<Site, Vec<usize>>,
     is_collecting: bool,
+    /// The statement that is looked at.
+    at: Site,
     /// What the function has put where.
     memory: Rc<Memory>,
 }
@@ -111,6 +113,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             summary: Summary::default(),
             known: FxHashMap::default(),
             is_collecting: false,
+            at: Site::default(),
             memory: Rc::default(),
         };
         flow.find_results();
@@ -178,6 +181,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         let function = self.function;
         for (index, statement) in function.blocks[block.index()].statements.iter().enumerate() {
             let site = self.site(block, index);
+            self.at = site;
             if self.is_collecting {
                 self.note(site, &statement.kind, &state);
             }
@@ -190,7 +194,14 @@ impl<'f, 'a> Flow<'f, 'a> {
     fn step(&mut self, site: Site, kind: &Kind, state: &mut State) -> Option<()> {
         match kind {
             Kind::Store { to, value, .. } => self.store_escapes(*to, *value, state),
-            Kind::Update { at, value, .. } => self.store_escapes(*at, *value, state),
+            Kind::Update {
+                into, at, value, ..
+            } => {
+                self.store_escapes(*at, *value, state);
+                if let Some(effects) = self.analysis.inlined_at(site) {
+                    return self.modelled(site, Some(*into), effects, &[*at], state);
+                }
+            }
             Kind::Call {
                 into,
                 callee,

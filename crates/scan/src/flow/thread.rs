@@ -175,6 +175,40 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// A thread is waited for whose handle is in the last argument: what the handle and the thread's closure both lead to tells which.
+    /// Behind a loop, all of them.
+    pub(super) fn join_holder(&mut self, arguments: &[Operand], is_loop: bool, state: &mut State) {
+        let points = &mut self.analysis.points;
+        let target = arguments
+            .last()
+            .and_then(|handle| points.target(self.id, *handle));
+        let Some(target) = target else {
+            return;
+        };
+        let held = points.pointed_from(target.class);
+        let mut same = Vec::new();
+        for site in state.live.keys() {
+            let given = self.analysis.points.given_at(*site);
+            let data = given.and_then(|data| self.analysis.points.target(site.function, data));
+            let Some(data) = data else {
+                continue;
+            };
+            let leads_to = self.analysis.points.pointed_from(data.class);
+            let spawn = self.analysis.spawns.get(site);
+            let is_one = spawn.is_none_or(|spawn| !spawn.is_multiple);
+            let is_last = spawn.is_none_or(|spawn| spawn.leaves.is_empty());
+            let is_joined = is_loop || is_one;
+            if is_joined && is_last && leads_to.iter().any(|class| held.contains(class)) {
+                same.push(*site);
+            }
+        }
+        if same.len() == 1 || is_loop {
+            for site in same {
+                state.live.remove(&site);
+            }
+        }
+    }
+
     /// A result is waited for: threads that were given what it comes in have ended.
     pub(super) fn await_result(&mut self, result: PathId, state: &mut State) {
         let live: Vec<Site> = state.live.keys().copied().collect();

@@ -5,6 +5,7 @@
 //! names = ["pthread_mutex_trylock"]   # `*` stands for anything; with a `::` it is the name that people write, else the linker's
 //! lock = 0                            # the first argument points at the lock; a name in quotes: a lock without address
 //! fails = "nonzero"                   # the lock was not taken if the result is not 0
+//! inlined = ["*/lock.rs:try_lock"]    # atomic operations mean the same that the compiler has inlined from there
 //! ```
 
 use serde::Deserialize;
@@ -61,6 +62,8 @@ enum PhaseName {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Function {
     names: Vec<String>,
+    #[serde(default)]
+    inlined: Vec<String>,
     lock: Option<Which>,
     #[serde(default)]
     lock_any: Vec<u32>,
@@ -71,6 +74,8 @@ struct Function {
     mode: ModeName,
     #[serde(default)]
     fails: FailsName,
+    #[serde(default)]
+    again: bool,
     create: Option<Create>,
     create_method: Option<CreateMethod>,
     create_closure: Option<u32>,
@@ -79,9 +84,15 @@ struct Function {
     once: Option<Once>,
     once_closure: Option<OnceClosure>,
     is_done: Option<u32>,
+    is_done_if_zero: Option<u32>,
     done: Option<u32>,
     runs_stored: Option<String>,
     calls_object: Option<CallsObject>,
+    calls_closure: Option<u32>,
+    #[serde(default)]
+    join_holder: bool,
+    #[serde(default)]
+    joins_own: bool,
     calls: Option<Calls>,
     wait: Option<Which>,
     #[serde(default)]
@@ -115,6 +126,14 @@ struct Function {
 enum Which {
     Argument(u32),
     Named(String),
+    Pointed(Pointed),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pointed {
+    at: u32,
+    offset: i64,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -233,7 +252,7 @@ impl Model {
         }
         for function in file.function {
             let effects = self.effects(&function);
-            self.set(&function.names, effects);
+            self.set(&function.names, &function.inlined, effects);
         }
         Ok(())
     }
@@ -257,16 +276,23 @@ impl Model {
         match which {
             Which::Argument(number) => Object::Argument(*number),
             Which::Named(name) => Object::Named(self.number(name)),
+            Which::Pointed(pointed) => Object::Pointed(pointed.at, pointed.offset),
         }
     }
 
     /// What is about running once, and about function objects.
-    fn once_effects(&mut self, function: &Function, fails: Fails, effects: &mut Vec<Effect>) {
+    fn once_effects(&mut self, function: &Function, effects: &mut Vec<Effect>) {
         effects.extend(function.once_closure.as_ref().map(|once| Effect::OnceClosure {
             flag: once.flag,
             data: once.data,
         }));
-        effects.extend(function.is_done.map(|flag| Effect::IsDone { flag, fails }));
+        let closure = function.calls_closure;
+        effects.extend(closure.map(|data| Effect::CallsClosure { data }));
+        effects.extend(function.join_holder.then_some(Effect::JoinHolder));
+        effects.extend(function.joins_own.then_some(Effect::JoinsOwn));
+        for (flag, if_zero) in [(function.is_done, false), (function.is_done_if_zero, true)] {
+            effects.extend(flag.map(|flag| Effect::IsDone { flag, if_zero }));
+        }
         effects.extend(function.done.map(|flag| Effect::Done { flag }));
         if let Some(name) = &function.runs_stored {
             let name = self.number(name);
@@ -295,6 +321,7 @@ impl Model {
                 object,
                 mode,
                 fails,
+                is_again: function.again,
             });
         }
         for (arguments, is_guard) in [(&function.lock_any, false), (&function.lock_guards, true)] {
@@ -332,7 +359,7 @@ impl Model {
                 run: once.run,
             });
         }
-        self.once_effects(function, fails, &mut effects);
+        self.once_effects(function, &mut effects);
         if let Some(calls) = &function.calls {
             effects.push(Effect::Calls {
                 function: calls.function,

@@ -22,6 +22,8 @@ pub enum Effect {
         mode: Mode,
         /// Whether it may come back without.
         fails: Fails,
+        /// Whether it goes on with an attempt that may have succeeded.
+        is_again: bool,
     },
     /// Takes a lock without a fixed order: waits for none while it has others.
     LockAny {
@@ -65,6 +67,10 @@ pub enum Effect {
         /// Whether the argument is the address of the handle.
         by_address: bool,
     },
+    /// Waits for a thread to end whose handle is in the last argument, along with something that only the thread and its handle have.
+    JoinHolder,
+    /// What this function has created has ended when it returns. It is looked into.
+    JoinsOwn,
     /// Runs a function if nobody did yet.
     Once {
         /// The argument that remembers.
@@ -76,8 +82,8 @@ pub enum Effect {
     IsDone {
         /// The argument that remembers.
         flag: u32,
-        /// How a no is told.
-        fails: Fails,
+        /// Whether 0 is the yes.
+        if_zero: bool,
     },
     /// What runs once has run now.
     Done {
@@ -88,6 +94,11 @@ pub enum Effect {
     OnceClosure {
         /// The argument that remembers.
         flag: u32,
+        /// The argument with the closure's data. The next one is its table.
+        data: u32,
+    },
+    /// Calls a closure of Rust's before it returns.
+    CallsClosure {
         /// The argument with the closure's data. The next one is its table.
         data: u32,
     },
@@ -195,6 +206,8 @@ pub enum Effect {
 pub enum Object {
     /// What an argument points at.
     Argument(u32),
+    /// What the address leads to that is stored so many bytes behind where an argument points.
+    Pointed(u32, i64),
     /// One that has no address, by the number of its name.
     Named(u32),
 }
@@ -230,6 +243,8 @@ pub struct Model {
     functions: FxHashMap<String, usize>,
     /// The same for names with a `*` in them.
     patterns: Vec<(String, usize)>,
+    /// What atomic operations mean that an inlined function of the library's consists of: its file and name, as a pattern.
+    inlined: Vec<(String, usize)>,
     /// What was looked for.
     known: RefCell<FxHashMap<String, Option<usize>>>,
     /// Locks that have no address.
@@ -305,7 +320,33 @@ impl Model {
             self.known.borrow_mut().insert(name.to_owned(), found);
             found
         });
-        meaning.map(|meaning| &self.meanings[meaning][..])
+        let effects = meaning.map(|meaning| &self.meanings[meaning][..]);
+        effects.filter(|effects| !effects.contains(&Effect::JoinsOwn))
+    }
+
+    /// Whether what a function has created has ended when it returns.
+    pub fn joins_own(&self, name: &str) -> bool {
+        // It is known only now whether anything is.
+        self.of(name).is_none()
+            && self.known.borrow().get(name).is_some_and(|meaning| {
+                meaning.is_some_and(|meaning| self.meanings[meaning].contains(&Effect::JoinsOwn))
+            })
+    }
+
+    /// What the atomic operations of an inlined function mean, by its file and name.
+    pub fn of_inlined(&self, file: &str, name: &str) -> Option<&[Effect]> {
+        if self.inlined.is_empty() {
+            return None;
+        }
+        let name = format!("{file}:{name}");
+        let mut all = self.inlined.iter().rev();
+        let found = all.find(|(pattern, _)| matches(pattern, &name));
+        found.map(|(_, meaning)| &self.meanings[*meaning][..])
+    }
+
+    /// Whether a function is known: a call of it stays a call.
+    pub fn knows(&self, name: &str) -> bool {
+        self.of(name).is_some() || self.joins_own(name)
     }
 
     fn find(&self, name: &str) -> Option<usize> {
@@ -352,8 +393,10 @@ impl Model {
         }) as u32
     }
 
-    fn set(&mut self, names: &[String], effects: Vec<Effect>) {
+    fn set(&mut self, names: &[String], inlined: &[String], effects: Vec<Effect>) {
         let meaning = self.meanings.len();
+        let inlined = inlined.iter().map(|name| (name.clone(), meaning));
+        self.inlined.extend(inlined);
         self.meanings.push(effects);
         self.known.borrow_mut().clear();
         for name in names {
@@ -400,6 +443,7 @@ mod tests {
             object: Object::Argument(0),
             mode: Mode::Write,
             fails: Fails::Never,
+            is_again: false,
         };
         assert_eq!(lock, [expected]);
         assert!(model.of("no_such_function").is_none());

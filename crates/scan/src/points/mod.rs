@@ -428,6 +428,15 @@ impl<'a> Points<'a> {
         self.classes.range(target, size)
     }
 
+    /// The classes that pointers in a class lead to.
+    pub fn pointed_from(&mut self, class: ClassId) -> Vec<ClassId> {
+        let fields = self.classes.fields(class);
+        let targets = fields
+            .into_iter()
+            .map(|(_, target)| self.classes.now(target).class);
+        targets.collect()
+    }
+
     /// The class of a global variable.
     pub fn of_global(&mut self, global: GlobalId) -> Target {
         let target = self.globals[global.index()];

@@ -76,6 +76,11 @@ impl Points<'_> {
                         self.link_borrowed(site, data, table);
                     }
                 }
+                Effect::CallsClosure { data } => {
+                    if let (Some(data), Some(table)) = (argument(*data), argument(*data + 1)) {
+                        self.link_borrowed(site, data, table);
+                    }
+                }
                 Effect::CallsObject { object, offset } => {
                     if let Some(object) = argument(*object) {
                         self.link_object(site, object, i64::from(*offset));
