@@ -64,6 +64,8 @@ pub struct Analysis<'a> {
     pub semaphores: FxHashMap<Target, Option<i64>>,
     /// What atomic operations at these places mean, which come from inlined functions.
     inlined: FxHashMap<PlaceId, &'a [Effect]>,
+    /// The classes of memory that handles of threads are kept in, by where these are created.
+    pub handles: FxHashMap<Site, ClassId>,
     /// Functions whose summaries were too large, and say less than is known.
     pub cut: BTreeSet<FunctionId>,
     /// Calls of functions of which nothing is known.
@@ -92,6 +94,7 @@ impl<'a> Analysis<'a> {
             stores: Stores::default(),
             semaphores: FxHashMap::default(),
             inlined: FxHashMap::default(),
+            handles: FxHashMap::default(),
             cut: BTreeSet::new(),
             unknown: BTreeMap::new(),
             unresolved: BTreeSet::new(),

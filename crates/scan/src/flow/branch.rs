@@ -76,6 +76,9 @@ impl Flow<'_, '_> {
         if let Some(flag) = self.asked(value, is_nonzero) {
             state.after.insert(Fact::Once(flag));
         }
+        if !is_nonzero && let Some(handle) = self.ended(value) {
+            self.join(handle, false, state);
+        }
         let Some(attempt) = self.attempt(value) else {
             return;
         };
@@ -176,6 +179,19 @@ impl Flow<'_, '_> {
                 _ => {}
             }
         }
+    }
+
+    /// The handle of a thread that was waited for, or let go, if a value is 0.
+    fn ended(&mut self, value: ValueId) -> Option<PathId> {
+        let kind = self.values.definition(value)?;
+        let Kind::Call { arguments, .. } = kind else {
+            return None;
+        };
+        let effects = calls::effects(self.analysis.program, self.analysis.model, kind)?;
+        effects.iter().find_map(|effect| match effect {
+            Effect::IsRunning { handle } => self.handle(arguments, *handle, true),
+            _ => None,
+        })
     }
 
     /// What has surely run if a value is 0, or is not: by a function that tells, or by the guard of a local static variable.
@@ -320,9 +336,20 @@ impl Flow<'_, '_> {
                             state.after.extend(path.map(Fact::Waited));
                         }
                         Effect::JoinHolder => self.join_holder(arguments, true, state),
-                        Effect::Join { handle, by_address } => {
-                            if let Some(handle) = self.handle(arguments, *handle, *by_address) {
+                        Effect::Join {
+                            handle,
+                            by_address,
+                            offset,
+                        } => {
+                            let kept = self.handle(arguments, *handle, *by_address);
+                            if let Some(handle) = kept {
+                                let handle = self.analysis.paths.field(handle, *offset);
                                 self.join(handle, true, state);
+                            }
+                            if let (true, Some(handle)) =
+                                (*by_address, arguments.get(*handle as usize))
+                            {
+                                self.join_class(*handle, state);
                             }
                         }
                         _ => {}

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::ir::{Callee, FunctionId, Kind, Mark, Operand, ValueId};
 use crate::model::{Effect, Fails, Object};
+use crate::points::methods::with_object;
 use crate::path::{Base, PathId, Site, Step};
 use crate::state::{Fact, Held, Released, State};
 use crate::summary::{Arguments, What};
@@ -193,7 +194,7 @@ impl Flow<'_, '_> {
             return false;
         };
         for parameter in &exit.joined_parameters {
-            self.wait_for(arguments, *parameter, false, state);
+            self.wait_for(arguments, *parameter, (false, 0), state);
         }
         let mut exit = terms.state(&mut self.analysis.paths, exit);
         let name = &self.analysis.program.function(callee).name;
@@ -353,6 +354,11 @@ impl Flow<'_, '_> {
                     let object = data.and_then(|data| self.path(data));
                     self.create(site, &[object], data, into.map(Operand::Value), state);
                 }
+                Effect::Detach { handle } => {
+                    if let Some(handle) = self.handle(arguments, *handle, true) {
+                        self.detach(handle, state);
+                    }
+                }
                 Effect::JoinHolder => self.join_holder(arguments, false, state),
                 Effect::CallsClosure { data } => {
                     let data: Vec<Operand> = argument(*data).into_iter().collect();
@@ -362,8 +368,12 @@ impl Flow<'_, '_> {
                         *state = after;
                     }
                 }
-                Effect::Join { handle, by_address } => {
-                    self.wait_for(arguments, *handle, *by_address, state);
+                Effect::Join {
+                    handle,
+                    by_address,
+                    offset,
+                } => {
+                    self.wait_for(arguments, *handle, (*by_address, *offset), state);
                 }
                 Effect::Once { flag, .. } => {
                     let (flag, target) = self.object(&Object::Argument(*flag), arguments);
@@ -379,9 +389,14 @@ impl Flow<'_, '_> {
                     state.after.extend(flag.map(Fact::Once));
                 }
                 Effect::CallsObject { object, .. } => {
-                    let object: Vec<Operand> = argument(*object).into_iter().collect();
-                    let given = self.given(&object);
                     let targets = self.analysis.calls.targets(site).to_vec();
+                    let called = targets.first();
+                    if std::env::var_os("DBG").is_some() { eprintln!("object call {:?} {:?}", site, targets.iter().map(|t| (self.analysis.program.function(*t).shown.len(), self.analysis.summaries[t.index()].as_ref().map(|s| (s.deeds.len(), s.exit.is_some())))).collect::<Vec<_>>()); }
+                    let function = called.map(|id| self.analysis.program.function(*id));
+                    let object = function.zip(argument(*object));
+                    let object = object.map(|(function, object)| with_object(function, object));
+                    let object = object.unwrap_or_default();
+                    let given = self.given(&object);
                     let after = self.calls(site, &targets, (&object, &given), state);
                     if let Some(after) = after {
                         *state = after;
@@ -421,6 +436,7 @@ impl Flow<'_, '_> {
                 | Effect::Returns(_)
                 | Effect::Registers { .. }
                 | Effect::IsDone { .. }
+                | Effect::IsRunning { .. }
                 | Effect::JoinsOwn
                 | Effect::RunsStored(_)
                 | Effect::Nothing => {}

@@ -16,6 +16,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
+use crate::calls;
 use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
 use crate::memory::Memory;
 use crate::pairs::cover::is_covered;
@@ -91,6 +92,10 @@ struct Flow<'f, 'a> {
     /// Deeds that are there, by their statement.
     known: FxHashMap<Site, Vec<usize>>,
     is_collecting: bool,
+    /// Handles of threads that are moved, by the statement: where they were created, from where, and where to.
+    moves: FxHashMap<Site, Vec<(Site, PathId, Option<PathId>)>>,
+    /// What was known before the last call.
+    thrown: Option<State>,
     /// The statement that is looked at.
     at: Site,
     /// What the function has put where.
@@ -113,6 +118,8 @@ impl<'f, 'a> Flow<'f, 'a> {
             summary: Summary::default(),
             known: FxHashMap::default(),
             is_collecting: false,
+            moves: FxHashMap::default(),
+            thrown: None,
             at: Site::default(),
             memory: Rc::default(),
         };
@@ -152,10 +159,18 @@ impl<'f, 'a> Flow<'f, 'a> {
                 let Some(state) = states[block.index()].clone() else {
                     continue;
                 };
-                let Some(state) = self.through(*block, state) else {
-                    continue;
+                let (after, thrown) = self.through_or_thrown(*block, state);
+                let mut onward = match &after {
+                    Some(state) => self.onward(*block, state),
+                    None => Vec::new(),
                 };
-                for (next, state) in self.onward(*block, &state) {
+                if let Terminator::Call { unwind, .. } =
+                    self.function.blocks[block.index()].terminator
+                {
+                    onward.retain(|(next, _)| *next != unwind);
+                    onward.extend(thrown.map(|state| (unwind, state)));
+                }
+                for (next, state) in onward {
                     let changed = match &mut states[next.index()] {
                         Some(known) => known.meet(&state),
                         none => {
@@ -176,12 +191,44 @@ impl<'f, 'a> Flow<'f, 'a> {
         states
     }
 
+    /// Through a block, and what is known if the call at its end throws: nobody knows whether it has done yet what it does.
+    fn through_or_thrown(
+        &mut self,
+        block: BlockId,
+        state: State,
+    ) -> (Option<State>, Option<State>) {
+        let one = &self.function.blocks[block.index()];
+        if !matches!(one.terminator, Terminator::Call { .. }) {
+            return (self.through(block, state), None);
+        }
+        self.thrown = None;
+        let after = self.through(block, state);
+        // What the model knows either does what it does, or throws.
+        let last = one.statements.iter().rev();
+        let mut calls = last.filter(|statement| matches!(statement.kind, Kind::Call { .. }));
+        let is_known = calls.next().is_some_and(|call| {
+            calls::effects(self.analysis.program, self.analysis.model, &call.kind).is_some()
+        });
+        let thrown = self.thrown.take().map(|mut before| {
+            if let (Some(after), false) = (&after, is_known) {
+                before.meet(after);
+            }
+            before
+        });
+        (after, thrown)
+    }
+
     /// Through a block; `None` if its end is not reached.
     fn through(&mut self, block: BlockId, mut state: State) -> Option<State> {
         let function = self.function;
-        for (index, statement) in function.blocks[block.index()].statements.iter().enumerate() {
+        let one = &function.blocks[block.index()];
+        let throws = matches!(one.terminator, Terminator::Call { .. });
+        for (index, statement) in one.statements.iter().enumerate() {
             let site = self.site(block, index);
             self.at = site;
+            if throws && matches!(statement.kind, Kind::Call { .. }) {
+                self.thrown = Some(state.clone());
+            }
             if self.is_collecting {
                 self.note(site, &statement.kind, &state);
             }
@@ -192,6 +239,9 @@ impl<'f, 'a> Flow<'f, 'a> {
 
     /// One statement; `None` if it does not come to its end.
     fn step(&mut self, site: Site, kind: &Kind, state: &mut State) -> Option<()> {
+        if !self.moves.is_empty() {
+            self.move_handles(site, state);
+        }
         match kind {
             Kind::Store { to, value, .. } => self.store_escapes(*to, *value, state),
             Kind::Update {

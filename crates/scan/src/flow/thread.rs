@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use crate::calls;
 use crate::ir::{FunctionId, Kind, Operand};
+use crate::model::Effect;
 use crate::path::{Base, PathId, Paths, Site, Step};
 use crate::shape::Shape;
 use crate::state::State;
@@ -11,6 +13,9 @@ use crate::summary::{Arguments, What};
 use crate::values::Values;
 
 use super::Flow;
+
+/// How many bytes a handle has.
+const HANDLE: u64 = 8;
 
 impl Flow<'_, '_> {
     /// A thread is created.
@@ -22,7 +27,7 @@ impl Flow<'_, '_> {
         handle: Option<Operand>,
         state: &mut State,
     ) {
-        let handle = handle.and_then(|handle| self.path(handle));
+        let handle = handle.and_then(|handle| self.keep(site, handle));
         let given: Vec<Option<PathId>> = given
             .iter()
             .map(|path| path.map(|path| self.owned_here(site, path)))
@@ -46,6 +51,7 @@ impl Flow<'_, '_> {
             spawn.data = given.first().copied().flatten();
             spawn.has_number = has_number;
             self.summary.spawned.insert(site);
+            if std::env::var_os("DBG").is_some() { for t in &targets { eprintln!("spawn {} deeds {:?}", self.analysis.program.function(*t).shown, self.analysis.summaries[t.index()].as_ref().map(|s| s.deeds.len())); } }
             for target in targets {
                 self.thread(site, target, &given, state);
             }
@@ -111,6 +117,81 @@ impl Flow<'_, '_> {
         counter.is_some() && counter == shape.loop_around(site.block)
     }
 
+    /// Where a handle is put. It may be moved on at once: that is remembered.
+    fn keep(&mut self, site: Site, first: Operand) -> Option<PathId> {
+        let at = self.path(first);
+        let moved = at.and_then(|at| self.moved(at));
+        let last = moved.map_or(first, |(_, to)| to);
+        if let Some(target) = self.analysis.points.target(self.id, last) {
+            self.analysis.handles.insert(site, target.class);
+        }
+        if let (Some(at), Some((by, to))) = (at, moved) {
+            let to = self.path(to);
+            let moves = self.moves.entry(by).or_default();
+            if !moves.contains(&(site, at, to)) {
+                moves.push((site, at, to));
+            }
+        }
+        at
+    }
+
+    /// A statement moves handles.
+    pub(super) fn move_handles(&mut self, by: Site, state: &mut State) {
+        for (site, from, to) in self.moves.get(&by).into_iter().flatten() {
+            if let Some(at) = state.live.get_mut(site)
+                && *at == Some(*from)
+            {
+                *at = *to;
+            }
+        }
+    }
+
+    /// Where what is at a path is moved, and by which statement.
+    fn moved(&mut self, at: PathId) -> Option<(Site, Operand)> {
+        let function = self.function;
+        let mut read = BTreeSet::new();
+        let statements = function.block_ids().flat_map(|block| {
+            let statements = function.blocks[block.index()].statements.iter();
+            statements.enumerate().map(move |(index, statement)| (block, index, statement))
+        });
+        for (block, index, statement) in statements {
+            let to = match &statement.kind {
+                Kind::Load {
+                    into,
+                    from,
+                    size: HANDLE,
+                    ..
+                } => {
+                    if self.path(*from) == Some(at) {
+                        read.insert(*into);
+                    }
+                    continue;
+                }
+                Kind::Store {
+                    to,
+                    value: Operand::Value(value),
+                    ..
+                } if read.contains(&self.values.same(*value)) => *to,
+                kind @ Kind::Call { arguments, .. } => {
+                    let effects = calls::effects(self.analysis.program, self.analysis.model, kind);
+                    match (effects, &arguments[..]) {
+                        (Some([Effect::Copy { .. }, ..]), [to, from, ..])
+                            if self.path(*from) == Some(at) =>
+                        {
+                            *to
+                        }
+                        _ => continue,
+                    }
+                }
+                _ => continue,
+            };
+            if self.path(to) != Some(at) {
+                return Some((self.site(block, index), to));
+            }
+        }
+        None
+    }
+
     /// Where the handle is that a thread is waited for with.
     pub(super) fn handle(
         &mut self,
@@ -137,10 +218,11 @@ impl Flow<'_, '_> {
         &mut self,
         arguments: &[Operand],
         number: u32,
-        by_address: bool,
+        (by_address, offset): (bool, i64),
         state: &mut State,
     ) {
         if let Some(handle) = self.handle(arguments, number, by_address) {
+            let handle = self.analysis.paths.field(handle, offset);
             self.join(handle, false, state);
             state.joined.insert(handle);
         } else if let Some(Operand::Value(value)) = arguments.get(number as usize)
@@ -150,6 +232,20 @@ impl Flow<'_, '_> {
         {
             state.joined_parameters.insert(value.0);
         }
+    }
+
+    /// Behind a loop that waits for threads whose handles are somewhere in memory, all of those have ended.
+    pub(super) fn join_class(&mut self, handle: Operand, state: &mut State) {
+        let Some(target) = self.analysis.points.target(self.id, handle) else {
+            return;
+        };
+        let analysis = &self.analysis;
+        state.live.retain(|site, at| {
+            let is_there = analysis.handles.get(site) == Some(&target.class)
+                && at.is_none_or(|at| analysis.paths.loads(at));
+            let spawn = analysis.spawns.get(site);
+            !(is_there && spawn.is_none_or(|spawn| spawn.leaves.is_empty()))
+        });
     }
 
     /// Threads whose handle is there have ended. Behind a loop, all of an array.
@@ -171,6 +267,17 @@ impl Flow<'_, '_> {
             let is_last = leaves.is_none_or(|spawn| spawn.leaves.is_empty());
             if same && is_last {
                 state.live.remove(&site);
+            }
+        }
+    }
+
+    /// A thread will not be waited for: its handle is nobody's.
+    pub(super) fn detach(&mut self, handle: PathId, state: &mut State) {
+        let plain = self.analysis.paths.nameless(handle);
+        for at in state.live.values_mut() {
+            let same = at.is_some_and(|at| self.analysis.paths.nameless(at) == plain);
+            if same {
+                *at = None;
             }
         }
     }

@@ -81,6 +81,10 @@ struct Function {
     create_closure: Option<u32>,
     join: Option<u32>,
     join_address: Option<u32>,
+    #[serde(default)]
+    offset: i64,
+    is_running: Option<u32>,
+    detach: Option<u32>,
     once: Option<Once>,
     once_closure: Option<OnceClosure>,
     is_done: Option<u32>,
@@ -351,8 +355,18 @@ impl Model {
         let closure = function.create_closure;
         effects.extend(closure.map(|at| Effect::CreateClosure { at }));
         for (handle, by_address) in [(function.join, false), (function.join_address, true)] {
-            effects.extend(handle.map(|handle| Effect::Join { handle, by_address }));
+            effects.extend(handle.map(|handle| Effect::Join {
+                handle,
+                by_address,
+                offset: function.offset,
+            }));
         }
+        effects.extend(
+            function
+                .is_running
+                .map(|handle| Effect::IsRunning { handle }),
+        );
+        effects.extend(function.detach.map(|handle| Effect::Detach { handle }));
         if let Some(once) = &function.once {
             effects.push(Effect::Once {
                 flag: once.flag,

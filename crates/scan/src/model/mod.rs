@@ -66,6 +66,18 @@ pub enum Effect {
         handle: u32,
         /// Whether the argument is the address of the handle.
         by_address: bool,
+        /// How far behind that address the handle is.
+        offset: i64,
+    },
+    /// Tells whether a thread can still be waited for: 0 means that it was.
+    IsRunning {
+        /// The argument with the address of its handle.
+        handle: u32,
+    },
+    /// Lets a thread go: nobody will wait for it.
+    Detach {
+        /// The argument with the address of its handle.
+        handle: u32,
     },
     /// Waits for a thread to end whose handle is in the last argument, along with something that only the thread and its handle have.
     JoinHolder,

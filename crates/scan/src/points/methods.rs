@@ -4,7 +4,7 @@ use crate::ir::{Callee, Function, FunctionId, Kind, Offset, Operand, ValueId};
 use crate::model::Effect;
 use crate::path::Site;
 
-use super::Points;
+use super::{Indirect, Points};
 
 /// Where in a table of Rust's the function is that calls a closure: behind what drops it, its size and its alignment.
 const CALL: i64 = 24;
@@ -111,7 +111,8 @@ impl Points<'_> {
         };
         for stored in addresses.stored((base, from + offset)) {
             if let Operand::Function(function) = stored {
-                self.link(site, function, &[object], None);
+                let arguments = with_object(self.program.function(function), object);
+                self.link(site, function, &arguments, None);
             }
         }
     }
@@ -193,10 +194,46 @@ impl Points<'_> {
         }
     }
 
+    /// Of several functions that a call through a table may call, those that stand where it looks in any table.
+    pub(super) fn keep_of_slot(&self, call: &Indirect, functions: &mut Vec<FunctionId>) {
+        let (Operand::Value(value), true) = (call.operand, functions.len() > 1) else {
+            return;
+        };
+        let addresses = Addresses::of(self.program.function(call.site.function));
+        let Some(slot) = addresses.slot(value) else {
+            return;
+        };
+        let mut there: Vec<FunctionId> = Vec::new();
+        for global in self.program.globals.iter().filter(|one| one.is_constant) {
+            // Tables of C++ begin with two entries that describe the object.
+            let start = match global.name.starts_with("_ZTV") {
+                true => 16,
+                false => 0,
+            };
+            let entries = global.holds.iter();
+            let entry = entries.filter(|(offset, _)| *offset as i64 == start + slot);
+            there.extend(entry.filter_map(|(_, operand)| match operand {
+                Operand::Function(id) => Some(*id),
+                _ => None,
+            }));
+        }
+        if functions.iter().any(|function| there.contains(function)) {
+            functions.retain(|function| there.contains(function));
+        }
+    }
+
     /// What a thread that runs a function from a table is given.
     pub fn given_at(&self, site: Site) -> Option<Operand> {
         self.given.get(&site).copied()
     }
+}
+
+/// What a function gets that is called for a function object: the object, behind where its result goes, if that is larger.
+pub(crate) fn with_object(function: &Function, object: Operand) -> Vec<Operand> {
+    let before = (function.parameters as usize).saturating_sub(1);
+    let mut arguments = vec![Operand::Other; before];
+    arguments.push(object);
+    arguments
 }
 
 /// A value of a function, and how far from there.
@@ -264,6 +301,27 @@ impl<'f> Addresses<'f> {
             }
         }
         Some((value, offset))
+    }
+
+    /// How far from the beginning of a table a value is read.
+    fn slot(&self, value: ValueId) -> Option<i64> {
+        let Some(Kind::Load {
+            from: Operand::Value(at),
+            ..
+        }) = self.definitions.get(&value)
+        else {
+            return None;
+        };
+        let (table, offset) = match self.definitions.get(at) {
+            Some(Kind::Part {
+                base: Operand::Value(table),
+                offset: Offset::Constant(by),
+                ..
+            }) => (*table, *by),
+            _ => (*at, 0),
+        };
+        let is_read = matches!(self.definitions.get(&table), Some(Kind::Load { .. }));
+        is_read.then_some(offset)
     }
 
     /// The global variable that an operand points at.

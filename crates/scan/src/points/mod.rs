@@ -6,7 +6,7 @@
 //! where its more exact reasoning has to look.
 
 mod classes;
-mod methods;
+pub(crate) mod methods;
 mod modelled;
 mod rows;
 
@@ -379,6 +379,7 @@ impl<'a> Points<'a> {
         if functions.iter().any(fits) {
             functions.retain(fits);
         }
+        self.keep_of_slot(call, &mut functions);
         functions
     }
 
