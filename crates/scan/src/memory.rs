@@ -206,10 +206,7 @@ mod tests {
             [0, 1, 2].map(|number| paths.base(Base::Local(FunctionId(0), ValueId(number))));
         let mut memory = Memory::default();
         memory.put(&mut paths, at(0, 0), place, Some(one));
-        assert_eq!(
-            memory.at(&function, &mut paths, place, at(3, 0)),
-            Some(one)
-        );
+        assert_eq!(memory.at(&function, &mut paths, place, at(3, 0)), Some(one));
         memory = Memory::default();
         memory.put(&mut paths, at(0, 0), place, Some(one));
         memory.put(&mut paths, at(1, 0), place, Some(other));

@@ -115,7 +115,10 @@ impl<'a> Values<'a> {
         let mut written = FxHashSet::default();
         for block in &self.function().blocks {
             for statement in &block.statements {
-                if let Kind::Store { to, .. } = &statement.kind {
+                // Nobody reads through the null pointer that a moved one leaves behind.
+                if let Kind::Store { to, value, .. } = &statement.kind
+                    && *value != Operand::Null
+                {
                     written.extend(self.path(paths, *to));
                 }
             }

@@ -141,7 +141,8 @@ fn scan(path: &Path, flags: &[String]) -> Result<Vec<Finding>, String> {
     let bitcode =
         source::bitcode(&[path.to_owned()], None, &all).map_err(|error| error.to_string())?;
     let model = Model::user().map_err(|error| error.to_string())?;
-    let program = llvm::read_with(bitcode.paths(), &|name| model.knows(name)).map_err(|error| error.to_string())?;
+    let program = llvm::read_with(bitcode.paths(), &|name| model.knows(name))
+        .map_err(|error| error.to_string())?;
     let roots = roots::of(&program, &model);
     Ok(found::scan(&program, &model, &roots).findings)
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use crate::ir::{Callee, FunctionId, Kind, Mark, Operand, ValueId};
 use crate::model::{Effect, Fails, Object};
-use crate::points::methods::with_object;
 use crate::path::{Base, PathId, Site, Step};
+use crate::points::methods::with_object;
 use crate::state::{Fact, Held, Released, State};
 use crate::summary::{Arguments, What};
 
@@ -391,7 +391,6 @@ impl Flow<'_, '_> {
                 Effect::CallsObject { object, .. } => {
                     let targets = self.analysis.calls.targets(site).to_vec();
                     let called = targets.first();
-                    if std::env::var_os("DBG").is_some() { eprintln!("object call {:?} {:?}", site, targets.iter().map(|t| (self.analysis.program.function(*t).shown.len(), self.analysis.summaries[t.index()].as_ref().map(|s| (s.deeds.len(), s.exit.is_some())))).collect::<Vec<_>>()); }
                     let function = called.map(|id| self.analysis.program.function(*id));
                     let object = function.zip(argument(*object));
                     let object = object.map(|(function, object)| with_object(function, object));

@@ -1,6 +1,6 @@
 //! Threads: their creation, what each of them gets for itself, and waiting for them to end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::calls;
@@ -51,7 +51,6 @@ impl Flow<'_, '_> {
             spawn.data = given.first().copied().flatten();
             spawn.has_number = has_number;
             self.summary.spawned.insert(site);
-            if std::env::var_os("DBG").is_some() { for t in &targets { eprintln!("spawn {} deeds {:?}", self.analysis.program.function(*t).shown, self.analysis.summaries[t.index()].as_ref().map(|s| s.deeds.len())); } }
             for target in targets {
                 self.thread(site, target, &given, state);
             }
@@ -85,7 +84,21 @@ impl Flow<'_, '_> {
             ..State::default()
         };
         let mut deeds = Vec::with_capacity(summary.deeds.len());
+        let functions = self.analysis.points.functions_given(site).to_vec();
+        let mut fields = BTreeMap::new();
         for deed in &summary.deeds {
+            // Whoever is given a function calls that one, and no other that somebody else is given.
+            if let (Some(call), false) = (deed.calls.first(), functions.is_empty()) {
+                let points = &self.analysis.points;
+                let field = *fields
+                    .entry(*call)
+                    .or_insert_with(|| points.called_field(*call));
+                let given = functions.iter().rev().find(|(at, _)| Some(*at) == field);
+                let called = deed.calls.get(1).unwrap_or(&deed.site).function;
+                if given.is_some_and(|(_, given)| *given != called) {
+                    continue;
+                }
+            }
             // What the library does for itself before and after the program's own function is no business of the program's.
             let is_access = matches!(deed.what, What::Access { .. });
             if is_access && deed.chain.is_empty() && !self.analysis.is_own(deed) {
@@ -152,7 +165,9 @@ impl Flow<'_, '_> {
         let mut read = BTreeSet::new();
         let statements = function.block_ids().flat_map(|block| {
             let statements = function.blocks[block.index()].statements.iter();
-            statements.enumerate().map(move |(index, statement)| (block, index, statement))
+            statements
+                .enumerate()
+                .map(move |(index, statement)| (block, index, statement))
         });
         for (block, index, statement) in statements {
             let to = match &statement.kind {

@@ -39,10 +39,7 @@ pub fn read(paths: &[PathBuf]) -> Result<ir::Program, Error> {
 ///
 /// # Errors
 /// As for [`read`].
-pub fn read_with(
-    paths: &[PathBuf],
-    is_known: &dyn Fn(&str) -> bool,
-) -> Result<ir::Program, Error> {
+pub fn read_with(paths: &[PathBuf], is_known: &dyn Fn(&str) -> bool) -> Result<ir::Program, Error> {
     let context = Context::new();
     let mut whole: Option<Module> = None;
     let mut notes = Vec::new();

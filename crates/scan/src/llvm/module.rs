@@ -199,7 +199,9 @@ impl<'c> Module<'c> {
         let optnone = c"optnone";
         let is_rust = self.is_in(&["DW_LANG_Rust"]);
         let passes = match (has_inlined, is_rust) {
-            (true, _) => c"always-inline,function(sroa<preserve-cfg>,sccp,jump-threading,sccp),globaldce",
+            (true, _) => {
+                c"always-inline,function(sroa<preserve-cfg>,sccp,jump-threading,sccp),globaldce"
+            }
             (false, true) => c"function(sroa<preserve-cfg>)",
             (false, false) => c"function(mem2reg)",
         };

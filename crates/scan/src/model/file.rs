@@ -286,10 +286,15 @@ impl Model {
 
     /// What is about running once, and about function objects.
     fn once_effects(&mut self, function: &Function, effects: &mut Vec<Effect>) {
-        effects.extend(function.once_closure.as_ref().map(|once| Effect::OnceClosure {
-            flag: once.flag,
-            data: once.data,
-        }));
+        effects.extend(
+            function
+                .once_closure
+                .as_ref()
+                .map(|once| Effect::OnceClosure {
+                    flag: once.flag,
+                    data: once.data,
+                }),
+        );
         let closure = function.calls_closure;
         effects.extend(closure.map(|data| Effect::CallsClosure { data }));
         effects.extend(function.join_holder.then_some(Effect::JoinHolder));
@@ -302,10 +307,15 @@ impl Model {
             let name = self.number(name);
             effects.push(Effect::RunsStored(name));
         }
-        effects.extend(function.calls_object.as_ref().map(|calls| Effect::CallsObject {
-            object: calls.object,
-            offset: calls.offset,
-        }));
+        effects.extend(
+            function
+                .calls_object
+                .as_ref()
+                .map(|calls| Effect::CallsObject {
+                    object: calls.object,
+                    offset: calls.offset,
+                }),
+        );
     }
 
     fn effects(&mut self, function: &Function) -> Vec<Effect> {

@@ -125,7 +125,6 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> (Vec<Pair>, Counts) {
     let mut found: BTreeMap<(Site, Site), Pair> = BTreeMap::new();
     let mut of_root: Vec<Vec<Deed>> = roots.iter().map(|root| root.deeds(analysis)).collect();
     semaphores::without_messages(analysis, &mut of_root);
-    if std::env::var_os("DBG").is_some() { for deeds in &of_root { for d in deeds { { let writes=d.what; eprintln!("deed {:?} {} path={:?} t={:?} live={} chain={} at {:?} after {:?}", writes, analysis.program.function(d.site.function).shown.chars().take(60).collect::<String>(), d.path.map(|p| analysis.name(p)), d.target, d.live.len(), d.chain.len(), analysis.place(d.site).map(|p| analysis.told(p)), d.after); } } } }
     let mut classes: BTreeMap<ClassId, Vec<(usize, Rc<Deed>)>> = BTreeMap::new();
     for (number, deeds) in of_root.iter().enumerate() {
         for deed in deeds {

@@ -26,6 +26,8 @@ impl Points<'_> {
             self.given.insert(site, made);
             self.linked.insert((site, method));
             self.assign(method, ValueId(0), target);
+            let functions = Addresses::of(function).functions_in(made);
+            self.functions_given.insert(site, functions);
             return;
         }
         let object = self.classes.pointee(at);
@@ -222,6 +224,28 @@ impl Points<'_> {
         }
     }
 
+    /// The functions that an object holds which is given to a thread, by their offsets.
+    pub fn functions_given(&self, site: Site) -> &[(i64, FunctionId)] {
+        self.functions_given
+            .get(&site)
+            .map_or(&[], |functions| functions)
+    }
+
+    /// Where in what its function is first given a call finds out what it calls.
+    pub fn called_field(&self, site: Site) -> Option<i64> {
+        let function = self.program.function(site.function);
+        let statements = &function.blocks[site.block as usize].statements;
+        let Kind::Call {
+            callee: Callee::Indirect(Operand::Value(value), _),
+            ..
+        } = &statements[site.statement as usize].kind
+        else {
+            return None;
+        };
+        let (base, offset) = Addresses::of(function).read_from(*value, 8)?;
+        (base == ValueId(0)).then_some(offset)
+    }
+
     /// What a thread that runs a function from a table is given.
     pub fn given_at(&self, site: Site) -> Option<Operand> {
         self.given.get(&site).copied()
@@ -301,6 +325,36 @@ impl<'f> Addresses<'f> {
             }
         }
         Some((value, offset))
+    }
+
+    /// All functions that are stored in what an operand points at.
+    fn functions_in(&self, object: Operand) -> Vec<(i64, FunctionId)> {
+        let Some((base, from)) = self.of_operand(object) else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for (to, value) in &self.stores {
+            if let (true, Operand::Function(function)) = (to.0 == base, value) {
+                all.push((to.1 - from, *function));
+            }
+        }
+        all
+    }
+
+    /// Where a value is read that may be copied and merged on the way.
+    fn read_from(&self, value: ValueId, depth: u32) -> Option<Address> {
+        match self.definitions.get(&value)? {
+            Kind::Load { from, .. } => self
+                .of_operand(*from)
+                .filter(|(base, _)| base.0 < self.function.parameters),
+            Kind::Copy { from, .. } if depth > 0 => {
+                from.iter().find_map(|(operand, _)| match operand {
+                    Operand::Value(other) => self.read_from(*other, depth - 1),
+                    _ => None,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// How far from the beginning of a table a value is read.

@@ -58,6 +58,8 @@ pub struct Points<'a> {
     closures: Vec<(Site, Operand)>,
     /// What such threads are given.
     given: FxHashMap<Site, Operand>,
+    /// And which functions are in it, by their offsets.
+    functions_given: FxHashMap<Site, Vec<(i64, FunctionId)>>,
 }
 
 impl<'a> Points<'a> {
@@ -79,6 +81,7 @@ impl<'a> Points<'a> {
             methods: Vec::new(),
             closures: Vec::new(),
             given: FxHashMap::default(),
+            functions_given: FxHashMap::default(),
         };
         for _ in &program.globals {
             let target = points.classes.fresh();

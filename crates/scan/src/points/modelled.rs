@@ -65,7 +65,10 @@ impl Points<'_> {
                     }
                 }
                 Effect::Once { run, .. } => {
-                    match (argument(*run), argument(*run).and_then(|run| self.runs_stored(run))) {
+                    match (
+                        argument(*run),
+                        argument(*run).and_then(|run| self.runs_stored(run)),
+                    ) {
                         (_, Some(variable)) => self.link_stored(site, &variable),
                         (Some(run), None) => self.calls_back(site, run, Vec::new()),
                         (None, None) => {}
