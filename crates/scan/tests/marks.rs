@@ -161,8 +161,9 @@ fn scan(paths: &[PathBuf], flags: &[String]) -> Result<Vec<Finding>, String> {
     let mut all = vec!["-w".to_owned()];
     all.extend_from_slice(flags);
     let bitcode = source::bitcode(paths, None, &all).map_err(|error| error.to_string())?;
-    let program = llvm::read(bitcode.paths()).map_err(|error| error.to_string())?;
     let model = Model::user().map_err(|error| error.to_string())?;
+    let program = llvm::read_with(bitcode.paths(), &|name| model.knows(name))
+        .map_err(|error| error.to_string())?;
     let roots = roots::of(&program, &model);
     Ok(found::scan(&program, &model, &roots).findings)
 }
@@ -207,7 +208,10 @@ fn agrees(paths: &[PathBuf], marks: &[Mark]) -> Result<(), String> {
 
 /// Whether all races that are marked are among the warnings, unless it is known that they are not.
 fn finds(oracle: &Oracle) -> Result<(), String> {
-    let findings = scan(std::slice::from_ref(&oracle.path), &oracle.directives.cflags)?;
+    let findings = scan(
+        std::slice::from_ref(&oracle.path),
+        &oracle.directives.cflags,
+    )?;
     let races = findings.iter().filter(|finding| finding.kind == Kind::Race);
     let warned: BTreeSet<Vec<u32>> = races.map(lines).collect();
     let marked = oracle.races.iter().map(|race| race.lines);
