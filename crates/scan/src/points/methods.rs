@@ -1,6 +1,8 @@
 //! Threads that run a function from a table: a virtual function of an object, or a boxed closure.
 
-use crate::ir::{Callee, Function, FunctionId, Kind, Offset, Operand, ValueId};
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Callee, Function, FunctionId, Kind, Offset, Operand, Program, ValueId};
 use crate::model::Effect;
 use crate::path::Site;
 
@@ -197,28 +199,20 @@ impl Points<'_> {
     }
 
     /// Of several functions that a call through a table may call, those that stand where it looks in any table.
-    pub(super) fn keep_of_slot(&self, call: &Through, functions: &mut Vec<FunctionId>) {
+    pub(super) fn keep_of_slot(&mut self, call: &Through, functions: &mut Vec<FunctionId>) {
         let (Operand::Value(value), true) = (call.pointer, functions.len() > 1) else {
             return;
         };
-        let addresses = Addresses::of(self.program.function(call.site.function));
-        let Some(slot) = addresses.slot(value) else {
+        let program = self.program;
+        let slot = *self.slots.entry(call.site).or_insert_with(|| {
+            let addresses = Addresses::of(program.function(call.site.function));
+            addresses.slot(value)
+        });
+        let Some(slot) = slot else {
             return;
         };
-        let mut there: Vec<FunctionId> = Vec::new();
-        for global in self.program.globals.iter().filter(|one| one.is_constant) {
-            // Tables of C++ begin with two entries that describe the object.
-            let start = match global.name.starts_with("_ZTV") {
-                true => 16,
-                false => 0,
-            };
-            let entries = global.holds.iter();
-            let entry = entries.filter(|(offset, _)| *offset as i64 == start + slot);
-            there.extend(entry.filter_map(|(_, operand)| match operand {
-                Operand::Function(id) => Some(*id),
-                _ => None,
-            }));
-        }
+        let tables = self.tables.get_or_insert_with(|| tables(program));
+        let there = tables.get(&slot).map_or(&[][..], |there| there);
         if functions.iter().any(|function| there.contains(function)) {
             functions.retain(|function| there.contains(function));
         }
@@ -252,6 +246,24 @@ impl Points<'_> {
     }
 }
 
+/// The functions in constant tables, by their places there.
+fn tables(program: &Program) -> FxHashMap<i64, Vec<FunctionId>> {
+    let mut tables: FxHashMap<i64, Vec<FunctionId>> = FxHashMap::default();
+    for global in program.globals.iter().filter(|one| one.is_constant) {
+        // Tables of C++ begin with two entries that describe the object.
+        let start = match global.name.starts_with("_ZTV") {
+            true => 16,
+            false => 0,
+        };
+        for (offset, operand) in &global.holds {
+            if let Operand::Function(id) = operand {
+                tables.entry(*offset as i64 - start).or_default().push(*id);
+            }
+        }
+    }
+    tables
+}
+
 /// What a function gets that is called for a function object: the object, behind where its result goes, if that is larger.
 pub(crate) fn with_object(function: &Function, object: Operand) -> Vec<Operand> {
     let before = (function.parameters as usize).saturating_sub(1);
@@ -260,13 +272,16 @@ pub(crate) fn with_object(function: &Function, object: Operand) -> Vec<Operand> 
     arguments
 }
 
+/// Through how many addresses that were stored and read again somebody looks for where one comes from.
+const MOST_READS: u32 = 8;
+
 /// A value of a function, and how far from there.
 type Address = (ValueId, i64);
 
 /// What a function stores through which values.
 struct Addresses<'f> {
     function: &'f Function,
-    definitions: rustc_hash::FxHashMap<ValueId, &'f Kind>,
+    definitions: FxHashMap<ValueId, &'f Kind>,
     stores: Vec<(Address, Operand)>,
 }
 
@@ -295,6 +310,11 @@ impl<'f> Addresses<'f> {
 
     /// Where an operand points, from the value that it is computed from.
     fn of_operand(&self, operand: Operand) -> Option<Address> {
+        self.of_read(operand, MOST_READS)
+    }
+
+    /// The same, through so many addresses at most that are read on the way.
+    fn of_read(&self, operand: Operand, reads: u32) -> Option<Address> {
         let Operand::Value(mut value) = operand else {
             return None;
         };
@@ -314,8 +334,9 @@ impl<'f> Addresses<'f> {
                     _ => break,
                 },
                 // What was put there and is read again.
-                Some(Kind::Load { from, .. }) => {
-                    let stored = self.of_operand(*from).map(|from| self.stored(from));
+                Some(Kind::Load { from, .. }) if reads > 0 => {
+                    let from = self.of_read(*from, reads - 1);
+                    let stored = from.map(|from| self.stored(from));
                     match stored.as_deref() {
                         Some([Operand::Value(only)]) if *only != value => value = *only,
                         _ => break,
