@@ -54,6 +54,22 @@ unsafe fn access_watched<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usi
     }
 }
 
+/// The same in the simple mode of watching, where the hook has looked at the memory's state.
+///
+/// # Safety
+/// As for `access`.
+#[inline(always)]
+pub unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+    // SAFETY: the thread's own state; only the simple mode sends a hook here.
+    unsafe {
+        let local = local();
+        if (*local).watcher.is_null() {
+            return access_slow(KIND, addr, pc);
+        }
+        watch::access_simply::<KIND, SHIFT>(local, addr, pc)
+    }
+}
+
 #[cold]
 #[inline(never)]
 unsafe fn access_slow(kind: u64, addr: usize, pc: usize) {

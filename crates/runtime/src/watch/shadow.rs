@@ -57,10 +57,16 @@ pub fn use_words() {
     USED.store(2, Ordering::Relaxed);
 }
 
+/// Where the words begin, and the bits of an address that find its word: of each four bytes there are
+/// eight.
+pub const WORDS: usize = BASE;
+/// See [`WORDS`].
+pub const WORD_ADDRESS: usize = ADDRESS | 4;
+
 /// The word of the four bytes around an address, where there are no cells.
 #[inline(always)]
 pub fn word(addr: usize) -> *const AtomicU64 {
-    (BASE + (addr & (ADDRESS | 4)) * 2) as *const AtomicU64
+    (WORDS + (addr & WORD_ADDRESS) * 2) as *const AtomicU64
 }
 
 fn advise(start: usize, bytes: usize, advice: i32) {

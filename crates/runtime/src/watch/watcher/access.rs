@@ -76,25 +76,22 @@ unsafe fn access_at_once<const KIND: u64, const SHIFT: u32>(
 ///
 /// # Safety
 /// As for `access`; `simple` is set.
-#[inline(never)]
-unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(
+#[inline(always)]
+pub unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(
     local: *mut Local,
     addr: usize,
     pc: usize,
 ) {
+    let (size, write) = (1 << SHIFT, KIND >= WRITE1);
     // SAFETY: as the caller says.
-    unsafe {
-        let watcher = &mut *(*local).watcher;
-        let (size, write) = (1 << SHIFT, KIND >= WRITE1);
-        let is_settled = match size {
-            8 => addr & 3 == 0 && simple::are_settled(watcher, addr, write),
-            _ => (addr & 3) + size <= 4 && simple::is_settled(watcher, addr, write),
-        };
-        let checked = watcher.checked + 1;
-        if !is_settled || checked.is_multiple_of(OFTEN) {
-            return access_otherwise(local, addr, size, write, pc);
-        }
-        watcher.checked = checked;
+    let watcher = unsafe { &*(*local).watcher };
+    let is_settled = match size {
+        8 => addr & 3 == 0 && simple::is_settled::<2>(watcher, addr, write),
+        _ => (addr & 3) + size <= 4 && simple::is_settled::<1>(watcher, addr, write),
+    };
+    if !is_settled {
+        // SAFETY: as the caller says.
+        unsafe { access_otherwise(local, addr, size, write, pc) }
     }
 }
 
@@ -107,10 +104,10 @@ unsafe fn access_otherwise(local: *mut Local, addr: usize, size: usize, write: b
     // SAFETY: as the caller says.
     unsafe {
         let watcher = &mut *(*local).watcher;
-        watcher.checked += 1;
         if watcher.by_word {
             return watcher.access_words(local, addr, size, write, pc);
         }
+        watcher.checked += 1;
         if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
             watcher.now_and_then(local);
         }
