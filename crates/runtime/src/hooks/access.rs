@@ -9,7 +9,7 @@ use crate::record::event;
 use crate::watch::{FLAGGED, MANY, TELLING, THREAD_SHIFT, WORD_ADDRESS, WORDS};
 
 /// Exports `$name(addr)`. An access that stands in the thread's filter is done with after thirteen
-/// instructions; any other goes on to `miss`, with the return address as second argument. In the
+/// instructions; any other goes on to `miss`, with the return address and what the filter lacks. In the
 /// simple mode of watching there is no filter: the state of the memory itself is as near. `$loose` are
 /// the bits of an address that show that it may lie across two words of four bytes.
 macro_rules! access_hooks {
@@ -37,6 +37,8 @@ macro_rules! access_hooks {
                 "jne 2f",
                 "ret",
                 "2:",
+                "lea rdx, [r9 + rdx * 8 + {salt}]",
+                "mov rcx, rax",
                 "mov rsi, [rsp]",
                 "jmp {miss}",
                 ".p2align 4",
@@ -98,9 +100,11 @@ macro_rules! access_hooks {
                 miss_simply = sym miss_simply,
             )
         }
-        unsafe extern "C" fn miss(addr: usize, pc: usize) {
+        unsafe extern "C" fn miss(addr: usize, pc: usize, entry: *mut u64, stands: u64) {
             // SAFETY: the compiler calls it before the access that it describes.
-            unsafe { event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
+            unsafe {
+                event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc, entry, stands)
+            }
         }
         unsafe extern "C" fn miss_simply(addr: usize, pc: usize) {
             // SAFETY: as in `miss`.
@@ -161,8 +165,8 @@ macro_rules! read_write_hooks {
         unsafe extern "C" fn hook(addr: usize, pc: usize) {
             // SAFETY: the compiler calls it before the accesses that it describes.
             unsafe {
-                event::access::<{ READ1 + $shift as u64 }, $shift>(addr, pc);
-                event::access::<{ WRITE1 + $shift as u64 }, $shift>(addr, pc);
+                event::access_unfiltered::<{ READ1 + $shift as u64 }, $shift>(addr, pc);
+                event::access_unfiltered::<{ WRITE1 + $shift as u64 }, $shift>(addr, pc);
             }
         }
     };)* };
@@ -206,7 +210,7 @@ unsafe extern "C" fn vptr_update(addr: usize, value: usize, pc: usize) {
     // SAFETY: the compiler calls it before it writes to `addr`.
     unsafe {
         if *(addr as *const usize) != value {
-            event::access::<{ WRITE1 + 3 }, 3>(addr, pc);
+            event::access_unfiltered::<{ WRITE1 + 3 }, 3>(addr, pc);
         }
     }
 }
@@ -225,7 +229,7 @@ macro_rules! access_pc_hooks {
         #[cfg_attr(not(test), unsafe(no_mangle))]
         unsafe extern "C" fn $name(addr: usize, pc: usize) {
             // SAFETY: the compiler calls it before the access that it describes.
-            unsafe { event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
+            unsafe { event::access_unfiltered::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
         }
     )* };
 }

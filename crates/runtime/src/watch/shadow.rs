@@ -6,10 +6,12 @@
 //! which can only make a race be found later.
 
 mod at_once;
+mod whole;
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 pub use at_once::{can_enter_at_once, enter_at_once, is_said};
+pub use whole::{enter_whole, place_of_whole};
 
 use super::clock::Clock;
 use super::slots::SLOTS;

@@ -19,12 +19,49 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
     // SAFETY: as the caller says; the processor can, as `wide` says.
     unsafe {
         if (*(*local).watcher).wide {
+            if SHIFT == 3 {
+                return access_whole::<KIND>(local, addr, pc);
+            }
             access_at_once::<KIND, SHIFT>(local, addr, pc)
         } else if (*(*local).watcher).simple {
             access_simply::<KIND, SHIFT>(local, addr, pc)
         } else {
             access_otherwise(local, addr, 1 << SHIFT, KIND >= WRITE1, pc)
         }
+    }
+}
+
+/// The same for eight bytes.
+///
+/// # Safety
+/// As for `access_at_once`.
+#[inline(never)]
+unsafe fn access_whole<const KIND: u64>(local: *mut Local, addr: usize, pc: usize) {
+    // SAFETY: as the caller says; every address of the program has cells.
+    unsafe {
+        let watcher = &mut *(*local).watcher;
+        let write = KIND >= WRITE1;
+        if watcher.released || addr & 7 != 0 {
+            return access_otherwise(local, addr, 8, write, pc);
+        }
+        let cells = shadow::cells(addr);
+        let nowhere = Cell::new(watcher.epoch, 0xFF, write, false, 0);
+        let place = match write {
+            true => shadow::place_of_whole::<true>(cells, nowhere, &watcher.clock),
+            false => shadow::place_of_whole::<false>(cells, nowhere, &watcher.clock),
+        };
+        let Some(place) = place else {
+            return access_at_once::<KIND, 3>(local, addr, pc);
+        };
+        let checked = watcher.checked + 1;
+        let Some(context) = watcher.known_context(local, pc) else {
+            return access_otherwise(local, addr, 8, write, pc);
+        };
+        if checked.is_multiple_of(OFTEN) {
+            return access_otherwise(local, addr, 8, write, pc);
+        }
+        watcher.checked = checked;
+        shadow::enter_whole(cells, nowhere.at(context), place)
     }
 }
 
