@@ -22,9 +22,7 @@ fn run(accesses: &[Cell], clock: &Clock) -> (Option<Cell>, [Cell; CELLS]) {
 unsafe fn at_once_enters(cells: &Cells, new: Cell, clock: &Clock, luck: &mut u32) -> bool {
     // SAFETY: as the caller says.
     unsafe {
-        if new.mask() == 0xFF && whole_enters(cells, new, clock) {
-            true
-        } else if is_said(cells, new) {
+        if new.mask() == 0xFF && whole_enters(cells, new, clock) || is_said(cells, new) {
             true
         } else if new.writes() {
             enter_at_once::<true>(cells, new, clock, luck)
