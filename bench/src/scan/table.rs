@@ -28,8 +28,8 @@ Programs with threads from Debian's source packages, and SQLite as a library, ea
 |---|---|---|---|---|---|---|---|---|
 ";
 
-/// Both tables.
-pub fn render(drivers: &Rows, programs: &Rows) -> String {
+/// Both tables, without the programs that are not there.
+pub fn render(drivers: &Rows, programs: &Rows, without: &[&str]) -> String {
     let mut text = HEAD.to_owned();
     for (name, scanned) in drivers {
         let _ = write!(text, "| {name} | {} |", figures(scanned, false));
@@ -55,6 +55,10 @@ pub fn render(drivers: &Rows, programs: &Rows) -> String {
     text.push_str(PROGRAMS);
     for (name, scanned) in programs {
         let _ = writeln!(text, "| {name} | {} |", figures(scanned, true));
+    }
+    if !without.is_empty() {
+        let names = without.join(", ");
+        let _ = writeln!(text, "\nCould not be fetched or compiled: {names}.");
     }
     text
 }

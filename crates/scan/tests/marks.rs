@@ -207,7 +207,10 @@ fn agrees(paths: &[PathBuf], marks: &[Mark]) -> Result<(), String> {
 
 /// Whether all races that are marked are among the warnings, unless it is known that they are not.
 fn finds(oracle: &Oracle) -> Result<(), String> {
-    let findings = scan(std::slice::from_ref(&oracle.path), &oracle.directives.cflags)?;
+    let findings = scan(
+        std::slice::from_ref(&oracle.path),
+        &oracle.directives.cflags,
+    )?;
     let races = findings.iter().filter(|finding| finding.kind == Kind::Race);
     let warned: BTreeSet<Vec<u32>> = races.map(lines).collect();
     let marked = oracle.races.iter().map(|race| race.lines);
