@@ -17,6 +17,9 @@ use crate::points::{ClassId, Points, Target};
 use crate::stores::Stores;
 use crate::summary::Summary;
 
+/// How many deeds of callees a summary tells. Callees beyond that are entered without arguments.
+const BUDGET: usize = 2000;
+
 /// How often functions that call each other are looked at again.
 const ROUNDS: usize = 4;
 
@@ -70,7 +73,9 @@ pub struct Analysis<'a> {
     pub stores: Stores,
     /// How many can pass a semaphore at first, or have to come to a barrier, if that is known: by the class and offset.
     pub semaphores: FxHashMap<Target, Option<i64>>,
-    /// Functions whose summaries were too large, and say less than is known.
+    /// How many deeds of callees a summary tells.
+    pub budget: usize,
+    /// Functions that are entered without their callers' arguments, since they do too much.
     pub cut: BTreeSet<FunctionId>,
     /// Local variables whose addresses are stored where others may find them.
     pub published: FxHashSet<(FunctionId, ValueId)>,
@@ -83,6 +88,16 @@ pub struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// Looks at a program with these beginnings.
     pub fn of(program: &'a Program, model: &'a Model, roots: &[FunctionId]) -> Self {
+        Analysis::within(program, model, roots, BUDGET)
+    }
+
+    /// The same with so many deeds of callees in each function's summary.
+    pub fn within(
+        program: &'a Program,
+        model: &'a Model,
+        roots: &[FunctionId],
+        budget: usize,
+    ) -> Self {
         let members = Members::of(program, model);
         let mut points = Points::of(program, model, &members);
         points.give(roots);
@@ -102,6 +117,7 @@ impl<'a> Analysis<'a> {
             pointees: Pointees::of(program),
             stores: Stores::default(),
             semaphores: FxHashMap::default(),
+            budget,
             cut: BTreeSet::new(),
             published: FxHashSet::default(),
             unknown: BTreeMap::new(),

@@ -95,10 +95,7 @@ impl<'a> Scan<'a> {
     pub fn scanned(&mut self) -> Scanned {
         let started = Instant::now();
         let mut ranked: Vec<(i32, Finding)> = Vec::new();
-        for number in 0..self.pairs.len() {
-            if self.wanted == Wanted::EachPlace && self.pairs[number].is_covered {
-                continue;
-            }
+        for number in self.chosen() {
             let reasons = self.reasons(number);
             let mut finding = self.teller.race(&self.pairs[number]);
             finding.reasons = reasons.iter().map(|reason| reason.told.clone()).collect();
@@ -147,6 +144,28 @@ impl<'a> Scan<'a> {
             figures,
             left_out: left_out::of(&self.teller.analysis),
         }
+    }
+
+    /// The pairs that are told: all, or the first by rank that have a statement that none before them has.
+    fn chosen(&mut self) -> Vec<usize> {
+        let all = 0..self.pairs.len();
+        if self.wanted == Wanted::All {
+            return all.collect();
+        }
+        let open = all.filter(|number| !self.pairs[*number].is_covered);
+        let mut ranked: Vec<(i32, usize)> = open.map(|number| (0, number)).collect();
+        for (rank, number) in &mut ranked {
+            *rank = -rank::rank(&self.reasons(*number));
+        }
+        ranked.sort_unstable();
+        let mut named = FxHashSet::default();
+        let mut is_new = |number: &usize| {
+            let [one, other] = &self.pairs[*number].deeds;
+            let new = [one, other].map(|deed| named.insert((deed.site, deed.what)));
+            new[0] || new[1]
+        };
+        let numbers = ranked.into_iter().map(|(_, number)| number);
+        numbers.filter(|number| is_new(number)).collect()
     }
 
     fn reasons(&mut self, pair: usize) -> Vec<Reason> {

@@ -4,6 +4,7 @@
 
 pub mod analysis;
 pub mod calls;
+mod deeds;
 mod error;
 mod explain;
 pub mod filter;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use crate::path::{PathId, Site};
-use crate::state::{Fact, Held, Released, State};
+use crate::state::{Fact, Held, Released, State, bound_maybe, bound_released, bound_sure};
 
 /// What is known when something is done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,11 +51,11 @@ impl Moment {
         });
         has_locks
             && self.has_waited >= than.has_waited
-            && self.released.is_superset(&than.released)
+            && covers_released(&self.released, &than.released)
             && self.acquired.is_subset(&than.acquired)
             && self.live.is_superset(&than.live)
             && self.after.is_subset(&than.after)
-            && self.maybe.is_superset(&than.maybe)
+            && (self.maybe.contains(&Fact::Anything) || self.maybe.is_superset(&than.maybe))
     }
 
     /// What is known of both.
@@ -78,13 +78,33 @@ impl Moment {
     }
 }
 
+/// Whether what may have been given back includes all of these, or classes of them.
+fn covers_released(one: &BTreeSet<Released>, other: &BTreeSet<Released>) -> bool {
+    let unknown = Released {
+        lock: None,
+        target: None,
+    };
+    let is_covered = |released: &Released| {
+        let class = Released {
+            lock: None,
+            ..*released
+        };
+        one.contains(released) || one.contains(&class)
+    };
+    one.contains(&unknown) || other.iter().all(is_covered)
+}
+
 /// All moments, each once: two that are equal are the same one.
 #[derive(Default)]
 pub struct Moments(FxHashSet<Rc<Moment>>);
 
 impl Moments {
     /// The one that is equal to this.
-    pub fn keep(&mut self, moment: Moment) -> Rc<Moment> {
+    pub fn keep(&mut self, mut moment: Moment) -> Rc<Moment> {
+        bound_released(&mut moment.released);
+        bound_maybe(&mut moment.maybe);
+        bound_sure(&mut moment.acquired);
+        bound_sure(&mut moment.after);
         if let Some(known) = self.0.get(&moment) {
             return Rc::clone(known);
         }

@@ -70,6 +70,8 @@ pub enum What {
     Signal,
     /// A barrier is passed.
     Barrier,
+    /// A function is called that does too much to be told here.
+    Enter(FunctionId),
 }
 
 impl What {
@@ -161,6 +163,10 @@ impl<'a> Arguments<'a> {
                 Fact::Waited(path) => (path, Fact::Waited),
                 Fact::Signalled(path) => (path, Fact::Signalled),
                 Fact::Passed(path) => (path, Fact::Passed),
+                Fact::Anything => {
+                    all.insert(Fact::Anything);
+                    continue;
+                }
             };
             all.extend(self.path(paths, path).map(again));
         }

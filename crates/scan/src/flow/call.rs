@@ -176,10 +176,15 @@ impl Flow<'_, '_> {
                 }
             }
             self.summary.spawned.extend(&summary.spawned);
-            for deed in &summary.deeds {
-                let kept = (&mut self.analysis.paths, &mut self.analysis.moments);
-                let deed = terms.deed(kept, deed, state, site);
-                self.add(deed, state);
+            if self.is_too_much(callee, summary.deeds.len()) {
+                self.analysis.cut.insert(callee);
+                self.tell(What::Enter(callee), site, None, None, state);
+            } else {
+                for deed in &summary.deeds {
+                    let kept = (&mut self.analysis.paths, &mut self.analysis.moments);
+                    let deed = terms.deed(kept, deed, state, site);
+                    self.add(deed, state);
+                }
             }
         }
         let Some(exit) = &summary.exit else {
@@ -191,6 +196,14 @@ impl Flow<'_, '_> {
         let exit = terms.state(&mut self.analysis.paths, exit);
         self.returned(exit, state);
         true
+    }
+
+    /// Whether what a callee does is not told in this function's terms, because there is too much of it, or no end to it: both call each
+    /// other.
+    fn is_too_much(&self, callee: FunctionId, deeds: usize) -> bool {
+        let budget = self.analysis.budget;
+        let has_circle = callee != self.id && self.analysis.calls.call_each_other(self.id, callee);
+        has_circle || deeds > budget / 64 && self.deeds.len() + deeds > budget
     }
 
     /// What a callee leaves behind.

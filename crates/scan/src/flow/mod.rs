@@ -6,7 +6,6 @@
 
 mod branch;
 mod call;
-mod deeds;
 mod escape;
 mod thread;
 
@@ -15,6 +14,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
+use crate::deeds::Deeds;
 use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
 use crate::moment::{Moment, Way};
 use crate::pairs::is_covered;
@@ -22,8 +22,6 @@ use crate::path::{Base, PathId, Site};
 use crate::state::State;
 use crate::summary::{Deed, Summary, What};
 use crate::values::{Read, Values};
-
-use deeds::Deeds;
 
 /// What the function of this name does, as far as its callees are known.
 pub fn summarise(analysis: &mut Analysis, id: FunctionId) -> Summary {
@@ -261,9 +259,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         {
             return;
         }
-        if self.deeds.add(deed, &mut self.analysis.moments) {
-            self.analysis.cut.insert(self.id);
-        }
+        self.deeds.add(deed);
     }
 
     /// Whether a path lies in something that the function has allocated and nobody else knows yet.
@@ -314,6 +310,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         }
         if let Some(exit) = &mut exit {
             exit.fresh.clear();
+            exit.bound();
         }
         let first = results.first().copied().flatten();
         let is_one = results.iter().all(|result| *result == first);

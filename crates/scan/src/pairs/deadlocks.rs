@@ -165,15 +165,14 @@ impl Search<'_> {
 /// Whether two threads can be there at the same time, with no lock that both need to hold alone.
 fn meet(analysis: &mut Analysis, done: &[Done], one: &Edge, other: &Edge) -> bool {
     let scene = &done[one.root];
-    let is_parallel = scene.root.is_parallel;
     let ways = match one.root == other.root {
-        true => together(&analysis.spawns, is_parallel, &one.deed, &other.deed),
+        true => together(&analysis.spawns, scene.is_parallel, &one.deed, &other.deed),
         false => vec![Together::Strangers],
     };
     ways.into_iter().any(|way| {
         (way != Together::Strangers || are_known_outside(analysis, one))
             && !is_guarded(analysis, &one.deed, &other.deed, way)
-            && order(analysis, &scene.signals, &one.deed, &other.deed) != Order::Sure
+            && order(analysis, scene, &one.deed, &other.deed) != Order::Sure
     })
 }
 

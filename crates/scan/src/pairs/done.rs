@@ -1,11 +1,18 @@
 //! What a program does, from each of its beginnings: accesses, locks that are taken, and what orders threads.
+//!
+//! Functions that do too much, or call each other in circles, are not put into their callers' terms one call at a time: what is known at all calls of
+//! one is made a few moments, and what it does is told in those.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::analysis::Analysis;
+use crate::deeds::Deeds;
 use crate::given;
 use crate::ir::FunctionId;
 use crate::model::Mode;
+use crate::moment::Moment;
 use crate::path::{Base, PathId, Site};
 use crate::state::{Held, State};
 use crate::summary::{Arguments, Deed, What};
@@ -76,10 +83,11 @@ impl Root {
     }
 }
 
-/// What is done from one root on.
+/// What is done from one root on, or from all together that may run twice at once: two of those meet each other as each meets itself.
+#[derive(Default)]
 pub struct Done {
-    /// The root.
-    pub root: Root,
+    /// Whether all of it may happen twice at once.
+    pub is_parallel: bool,
     /// Accesses to memory.
     pub accesses: Vec<Rc<Deed>>,
     /// Locks that are taken.
@@ -88,26 +96,151 @@ pub struct Done {
     pub signals: Vec<Rc<Deed>>,
 }
 
-/// What is done from each root on.
+/// All that is done.
 pub fn all(analysis: &mut Analysis, roots: &[Root]) -> Vec<Done> {
-    let mut of_root: Vec<Vec<Deed>> = roots.iter().map(|root| root.deeds(analysis)).collect();
-    semaphores::without_messages(analysis, &mut of_root);
-    let each = roots.iter().zip(of_root).map(|(root, deeds)| {
+    let (parallel, single): (Vec<&Root>, Vec<&Root>) =
+        roots.iter().partition(|root| root.is_parallel);
+    let together = (!parallel.is_empty()).then_some(parallel);
+    let scenes: Vec<Vec<&Root>> = together
+        .into_iter()
+        .chain(single.into_iter().map(|root| vec![root]))
+        .collect();
+    let mut all: Vec<Vec<Deed>> = scenes.iter().map(|roots| gather(analysis, roots)).collect();
+    semaphores::without_messages(analysis, &mut all);
+    let each = scenes.iter().zip(all).map(|(roots, deeds)| {
         let mut done = Done {
-            root: root.clone(),
-            accesses: Vec::new(),
-            locks: Vec::new(),
-            signals: Vec::new(),
+            is_parallel: roots.iter().any(|root| root.is_parallel),
+            ..Done::default()
         };
         for deed in deeds {
             let kind = match deed.what {
                 What::Access { .. } => &mut done.accesses,
                 What::Lock(_) => &mut done.locks,
                 What::Signal | What::Barrier => &mut done.signals,
+                What::Enter(_) => continue,
             };
             kind.push(Rc::new(deed));
         }
         done
     });
     each.collect()
+}
+
+/// How many moments of one function in one thread are told apart.
+const MOST_MOMENTS: usize = 4;
+
+/// A function in one thread: callers come before those that they call.
+type Key = (Reverse<usize>, FunctionId, Vec<Site>);
+
+/// A function that is entered in one thread, whoever calls it: what is known then, and one way there.
+#[derive(Default)]
+struct Entered {
+    moments: Vec<Rc<Moment>>,
+    /// Whether they were so many that they are one now.
+    is_one: bool,
+    calls: Vec<Site>,
+}
+
+/// All functions that are entered, and those to look at again.
+#[derive(Default)]
+struct Entries {
+    all: BTreeMap<Key, Entered>,
+    work: BTreeSet<Key>,
+}
+
+/// All that is done from some roots on, in functions that are entered as well.
+fn gather(analysis: &mut Analysis, roots: &[&Root]) -> Vec<Deed> {
+    let mut deeds = Deeds::default();
+    let mut entries = Entries::default();
+    for root in roots {
+        for deed in root.deeds(analysis) {
+            entries.note(analysis, &deed);
+            deeds.add(deed);
+        }
+    }
+    // First the moments in which functions are entered, until there are no more, then what is done there.
+    while let Some(key) = entries.work.pop_first() {
+        let is_entry = |deed: &Deed| matches!(deed.what, What::Enter(_));
+        for deed in inside(analysis, &key, &entries.all[&key], is_entry) {
+            entries.note(analysis, &deed);
+        }
+    }
+    for (key, entered) in &entries.all {
+        let is_done = |deed: &Deed| !matches!(deed.what, What::Enter(_));
+        for deed in inside(analysis, key, entered, is_done) {
+            deeds.add(deed);
+        }
+    }
+    deeds.all()
+}
+
+impl Entries {
+    /// If a deed enters a function, in a moment that says something new, that is looked at again.
+    fn note(&mut self, analysis: &mut Analysis, deed: &Deed) {
+        let What::Enter(function) = deed.what else {
+            return;
+        };
+        let group = Reverse(analysis.calls.group_of(function));
+        let key = (group, function, deed.chain.clone());
+        let known = self.all.entry(key.clone()).or_default();
+        if known.moments.iter().any(|one| one.is_weaker(&deed.moment)) {
+            return;
+        }
+        if known.moments.is_empty() {
+            known.calls = deed.calls.iter().copied().chain([deed.site]).collect();
+        }
+        let before = known.moments.first().cloned();
+        known.moments.retain(|one| !deed.moment.is_weaker(one));
+        known.moments.push(Rc::clone(&deed.moment));
+        known.is_one |= known.moments.len() > MOST_MOMENTS;
+        if known.is_one {
+            let mut one = (*known.moments[0]).clone();
+            for other in &known.moments[1..] {
+                one.meet(other);
+            }
+            let one = analysis.moments.keep(one);
+            let is_known = before.is_some_and(|before| Rc::ptr_eq(&one, &before));
+            known.moments = vec![one];
+            if is_known {
+                return;
+            }
+        }
+        self.work.insert(key);
+    }
+}
+
+/// What a function does that is entered, of one kind. Nobody knows what it is given.
+fn inside(
+    analysis: &mut Analysis,
+    (_, function, chain): &Key,
+    entered: &Entered,
+    is_wanted: impl Fn(&Deed) -> bool,
+) -> Vec<Deed> {
+    let Some(summary) = analysis.summaries[function.index()].clone() else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for moment in &entered.moments {
+        let state = State::of(moment);
+        let mut terms = Arguments::new(*function, &[]);
+        for deed in summary.deeds.iter().filter(|deed| is_wanted(deed)) {
+            // Threads that create each other in circles are as many as one round of that.
+            if deed.chain.iter().any(|site| chain.contains(site)) {
+                continue;
+            }
+            let kept = (&mut analysis.paths, &mut analysis.moments);
+            let mut deed = Deed {
+                calls: deed.calls.clone(),
+                ..terms.deed(kept, deed, &state, deed.site)
+            };
+            deed.calls = entered
+                .calls
+                .iter()
+                .rev()
+                .fold(deed.calls, |way, site| way.from(*site));
+            deed.chain.splice(0..0, chain.iter().copied());
+            found.push(deed);
+        }
+    }
+    found
 }

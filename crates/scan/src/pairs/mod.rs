@@ -155,7 +155,7 @@ impl Search<'_> {
         }
         let done = &self.done[left.root];
         let ways = match left.root == right.root {
-            true => threads::together(&analysis.spawns, done.root.is_parallel, one, other),
+            true => threads::together(&analysis.spawns, done.is_parallel, one, other),
             false => vec![Together::Strangers],
         };
         let times = |left: usize, right: usize, is_same: bool| match is_same {
@@ -174,7 +174,7 @@ impl Search<'_> {
                 self.counts.inconsistent += pairs;
                 continue;
             }
-            let condition = match protect::order(analysis, &done.signals, one, other) {
+            let condition = match protect::order(analysis, done, one, other) {
                 Order::Sure => {
                     self.counts.ordered += pairs;
                     continue;

@@ -9,6 +9,7 @@ use crate::path::{PathId, Site};
 use crate::state::{Fact, Held};
 use crate::summary::{Deed, What};
 
+use super::Done;
 use super::same_lock::is_same_lock;
 use super::threads::Together;
 
@@ -49,7 +50,7 @@ pub fn is_inconsistent(
     for left in &one.moment.held {
         for right in &other.moment.held {
             let is_alone = left.mode == Mode::Write && right.mode == Mode::Write;
-            if !is_alone {
+            if !is_alone || left.since.is_empty() || right.since.is_empty() {
                 continue;
             }
             let deeds = [one, other];
@@ -79,9 +80,9 @@ pub enum Order {
 }
 
 /// Whether one comes before the other, whatever the schedule.
-pub fn order(analysis: &Analysis, signals: &[Rc<Deed>], one: &Deed, other: &Deed) -> Order {
-    let found = [(one, other), (other, one)]
-        .map(|(first, second)| before(analysis, signals, first, second));
+pub fn order(analysis: &Analysis, done: &Done, one: &Deed, other: &Deed) -> Order {
+    let found =
+        [(one, other), (other, one)].map(|(first, second)| before(analysis, done, first, second));
     match found {
         [Order::Sure, _] | [_, Order::Sure] => Order::Sure,
         [Order::Perhaps(path), _] | [_, Order::Perhaps(path)] => Order::Perhaps(path),
@@ -89,17 +90,18 @@ pub fn order(analysis: &Analysis, signals: &[Rc<Deed>], one: &Deed, other: &Deed
     }
 }
 
-fn before(analysis: &Analysis, signals: &[Rc<Deed>], first: &Deed, second: &Deed) -> Order {
+fn before(analysis: &Analysis, done: &Done, first: &Deed, second: &Deed) -> Order {
     let mut perhaps = Order::None;
+    // What is waited for may have been there before.
+    let maybe = &first.moment.maybe;
+    let may_be_over = |fact: Fact| maybe.contains(&fact) || maybe.contains(&Fact::Anything);
     for fact in &second.moment.after {
         match *fact {
             Fact::Once(flag) if first.moment.held.iter().any(|held| held.lock == flag) => {
                 return Order::Sure;
             }
-            Fact::Waited(condition)
-                if !first.moment.maybe.contains(&Fact::Signalled(condition)) =>
-            {
-                let announced = || signals.iter().filter(|deed| deed.what == What::Signal);
+            Fact::Waited(condition) if !may_be_over(Fact::Signalled(condition)) => {
+                let announced = || done.signals.iter().filter(|deed| deed.what == What::Signal);
                 let target = announced().find(|deed| deed.path == Some(condition));
                 let target = target.and_then(|deed| deed.target);
                 let mut mine = 0;
@@ -112,10 +114,11 @@ fn before(analysis: &Analysis, signals: &[Rc<Deed>], first: &Deed, second: &Deed
                         false => others += usize::from(is_it || signal.target == target),
                     }
                 }
-                let is_single = first
-                    .chain
-                    .iter()
-                    .all(|site| !analysis.spawns[site].is_multiple);
+                let is_single = !done.is_parallel
+                    && first
+                        .chain
+                        .iter()
+                        .all(|site| !analysis.spawns[site].is_multiple);
                 match (mine, others) {
                     (0, _) => {}
                     (_, 0) if is_single => return Order::Sure,
@@ -123,8 +126,8 @@ fn before(analysis: &Analysis, signals: &[Rc<Deed>], first: &Deed, second: &Deed
                 }
             }
             Fact::Passed(barrier)
-                if !first.moment.maybe.contains(&Fact::Passed(barrier))
-                    && is_for_all(analysis, signals, barrier, first) =>
+                if !may_be_over(Fact::Passed(barrier))
+                    && is_for_all(analysis, done, barrier, first) =>
             {
                 return Order::Sure;
             }
@@ -136,8 +139,9 @@ fn before(analysis: &Analysis, signals: &[Rc<Deed>], first: &Deed, second: &Deed
 
 /// Whether nobody passes a barrier without the thread of a deed: it comes there, and no more threads do than have to. Of those that
 /// are created in a loop it is taken that they are as many.
-fn is_for_all(analysis: &Analysis, signals: &[Rc<Deed>], barrier: PathId, deed: &Deed) -> bool {
-    let passes: Vec<&Rc<Deed>> = signals
+fn is_for_all(analysis: &Analysis, done: &Done, barrier: PathId, deed: &Deed) -> bool {
+    let passes: Vec<&Rc<Deed>> = done
+        .signals
         .iter()
         .filter(|pass| pass.what == What::Barrier && pass.path == Some(barrier))
         .collect();

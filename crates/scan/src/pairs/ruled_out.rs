@@ -81,7 +81,7 @@ enum Judged {
 }
 
 fn judge(analysis: &mut Analysis, done: &Done, [one, other]: [&Deed; 2]) -> Judged {
-    let ways = threads::together(&analysis.spawns, done.root.is_parallel, one, other);
+    let ways = threads::together(&analysis.spawns, done.is_parallel, one, other);
     if ways.is_empty() {
         // Within one thread there is nothing to rule out.
         return match one.chain == other.chain {
@@ -98,7 +98,7 @@ fn judge(analysis: &mut Analysis, done: &Done, [one, other]: [&Deed; 2]) -> Judg
             Why::Lock(lock)
         } else if let Some(locks) = protect::is_inconsistent(analysis, one, other, way) {
             Why::Histories(locks)
-        } else if protect::order(analysis, &done.signals, one, other) == Order::Sure {
+        } else if protect::order(analysis, done, one, other) == Order::Sure {
             Why::Order
         } else {
             return Judged::Open;
