@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use deadheat_report::is_foreign_file;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::{self, Calls};
 use crate::flow;
-use crate::ir::{FunctionId, GlobalId, Kind, Operand, Program, ValueId};
+use crate::ir::{FunctionId, GlobalId, Kind, Operand, PlaceId, Program, ValueId};
 use crate::members::{self, Member, Members};
 use crate::model::{Effect, Model};
 use crate::moment::Moments;
@@ -15,7 +16,7 @@ use crate::path::{PathId, Paths, Site};
 use crate::pointees::Pointees;
 use crate::points::{ClassId, Points, Target};
 use crate::stores::Stores;
-use crate::summary::Summary;
+use crate::summary::{Deed, Summary};
 
 /// How many deeds of callees a summary tells. Callees beyond that are entered without arguments.
 const BUDGET: usize = 2000;
@@ -73,6 +74,10 @@ pub struct Analysis<'a> {
     pub stores: Stores,
     /// How many can pass a semaphore at first, or have to come to a barrier, if that is known: by the class and offset.
     pub semaphores: FxHashMap<Target, Option<i64>>,
+    /// What atomic operations at these places mean, which come from inlined functions.
+    inlined: FxHashMap<PlaceId, &'a [Effect]>,
+    /// The classes of memory that handles of threads are kept in, by where these are created.
+    pub handles: FxHashMap<Site, ClassId>,
     /// How many deeds of callees a summary tells.
     pub budget: usize,
     /// Functions that are entered without their callers' arguments, since they do too much.
@@ -118,11 +123,14 @@ impl<'a> Analysis<'a> {
             stores: Stores::default(),
             semaphores: FxHashMap::default(),
             budget,
+            inlined: FxHashMap::default(),
+            handles: FxHashMap::default(),
             cut: BTreeSet::new(),
             published: FxHashSet::default(),
             unknown: BTreeMap::new(),
             unresolved: BTreeSet::new(),
         };
+        analysis.find_inlined();
         analysis.find_shared(roots);
         analysis.summarise();
         analysis
@@ -164,6 +172,12 @@ impl<'a> Analysis<'a> {
                     }
                     Effect::CreateMethod { object, .. } => {
                         let operand = arguments.get(*object as usize).copied();
+                        let target = operand
+                            .and_then(|operand| analysis.points.target(site.function, operand));
+                        from.extend(target.map(|target| target.class));
+                    }
+                    Effect::CreateClosure { at } => {
+                        let operand = arguments.get(*at as usize).copied();
                         let target = operand
                             .and_then(|operand| analysis.points.target(site.function, operand));
                         from.extend(target.map(|target| target.class));
@@ -240,6 +254,45 @@ impl<'a> Analysis<'a> {
                 }
             }
         }
+    }
+
+    /// What an atomic operation means that comes from an inlined function.
+    pub fn inlined_at(&self, site: Site) -> Option<&'a [Effect]> {
+        let block = &self.program.function(site.function).blocks[site.block as usize];
+        let place = block.statements.get(site.statement as usize)?.place?;
+        self.inlined.get(&place).copied()
+    }
+
+    fn find_inlined(&mut self) {
+        for number in 0..self.program.places.len() {
+            let id = PlaceId::new(number);
+            let mut at = Some(id);
+            while let Some(place) = at.map(|id| &self.program.places[id.index()]) {
+                let file = &self.program.files[place.file.index()];
+                let name = place.function.as_deref().unwrap_or_default();
+                if let Some(effects) = self.model.of_inlined(file, name) {
+                    self.inlined.insert(id, effects);
+                    break;
+                }
+                at = place.inlined_at;
+            }
+        }
+    }
+
+    /// Whether a deed has a place in the program's own text, or in text that nobody knows: there, or where it was called from.
+    pub fn is_own(&self, deed: &Deed) -> bool {
+        let mut sites = deed.calls.iter().chain([&deed.site]);
+        sites.any(|site| {
+            let mut at = self.place(*site);
+            let is_unknown = at.is_none();
+            let mut places = std::iter::from_fn(|| {
+                let place = &self.program.places[at?.index()];
+                at = place.inlined_at;
+                Some(place)
+            });
+            is_unknown
+                || places.any(|place| !is_foreign_file(&self.program.files[place.file.index()]))
+        })
     }
 
     /// Whether one only can pass a semaphore, as with a lock.

@@ -16,6 +16,7 @@ pub mod ir;
 pub mod left_out;
 pub mod llvm;
 pub mod members;
+mod memory;
 pub mod model;
 pub mod moment;
 mod names;

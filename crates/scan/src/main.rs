@@ -136,16 +136,6 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
         arguments.compile_commands.as_deref(),
         &arguments.flags,
     )?;
-    wait.next("reading bitcode");
-    let mut program = llvm::read(made.paths())?;
-    let here = std::env::current_dir().ok();
-    for file in &mut program.files {
-        *file = seen_from(here.as_deref(), file);
-    }
-    if arguments.dump {
-        arguments.write(&ir::Text(&program).to_string())?;
-        return Ok(0);
-    }
     let is_linux = arguments
         .model
         .iter()
@@ -160,6 +150,16 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
         .filter(|name| name.as_os_str() != "linux")
     {
         model.read_file(path)?;
+    }
+    wait.next("reading bitcode");
+    let mut program = llvm::read_with(made.paths(), &|name| model.knows(name))?;
+    let here = std::env::current_dir().ok();
+    for file in &mut program.files {
+        *file = seen_from(here.as_deref(), file);
+    }
+    if arguments.dump {
+        arguments.write(&ir::Text(&program).to_string())?;
+        return Ok(0);
     }
     wait.next("looking for possible races and deadlocks");
     let roots = roots::of(&program, &model);

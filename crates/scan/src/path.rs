@@ -151,10 +151,25 @@ impl Paths {
         path: PathId,
         of: &mut dyn FnMut(&mut Paths, Base) -> Option<PathId>,
     ) -> Option<PathId> {
+        self.rebuild(path, of, &|_, _| None)
+    }
+
+    /// The same, and `read` tells which address is stored at a path, if anybody knows.
+    pub fn rebuild(
+        &mut self,
+        path: PathId,
+        of: &mut dyn FnMut(&mut Paths, Base) -> Option<PathId>,
+        read: &dyn Fn(&mut Paths, PathId) -> Option<PathId>,
+    ) -> Option<PathId> {
         match self.nodes[path.0 as usize] {
             Node::Base(base) => of(self, base),
+            Node::Step(before, Step::Load) => {
+                let before = self.rebuild(before, of, read)?;
+                let known = read(self, before);
+                known.or_else(|| self.step(before, Step::Load))
+            }
             Node::Step(before, step) => {
-                let before = self.substitute(before, of)?;
+                let before = self.rebuild(before, of, read)?;
                 self.step(before, step)
             }
         }

@@ -78,6 +78,7 @@ fn all(analysis: &mut Analysis, roots: &[Root]) -> Vec<(Origin, ClassId)> {
             let given = match effect {
                 Effect::Create { data, .. } => *data,
                 Effect::CreateMethod { object, .. } => Some(*object),
+                Effect::CreateClosure { at } => Some(*at),
                 _ => None,
             };
             let operand = given.and_then(|number| arguments.get(number as usize));

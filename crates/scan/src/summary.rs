@@ -31,6 +31,8 @@ pub struct Summary {
     pub escapes: Vec<bool>,
     /// Threads that it creates.
     pub spawned: BTreeSet<Site>,
+    /// Addresses that it puts into what its parameters point at: where, and which.
+    pub put: Vec<(PathId, PathId)>,
 }
 
 /// Something that matters to other threads.
@@ -90,18 +92,30 @@ pub struct Arguments<'a> {
     callee: FunctionId,
     /// Its parameters.
     given: &'a [Option<PathId>],
+    /// Which address is stored at a path of the caller, if anybody knows.
+    read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>,
     /// Paths that have been put into the caller's terms.
     known: FxHashMap<PathId, Option<PathId>>,
     /// Moments that have been, in the same thread or in one that is created: those of the callee are kept anyhow, so their addresses stay.
     moments: FxHashMap<(*const Moment, bool), Rc<Moment>>,
 }
 
+/// Nobody knows which addresses are stored anywhere.
+pub fn unread(_: &mut Paths, _: PathId) -> Option<PathId> {
+    None
+}
+
 impl<'a> Arguments<'a> {
-    /// A call with these arguments.
-    pub fn new(callee: FunctionId, given: &'a [Option<PathId>]) -> Self {
+    /// A call with these arguments; `read` tells which address is stored at a path of the caller, if anybody knows.
+    pub fn new(
+        callee: FunctionId,
+        given: &'a [Option<PathId>],
+        read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>,
+    ) -> Self {
         Arguments {
             callee,
             given,
+            read,
             known: FxHashMap::default(),
             moments: FxHashMap::default(),
         }
@@ -113,14 +127,15 @@ impl<'a> Arguments<'a> {
             return *known;
         }
         let (given, callee) = (self.given, self.callee);
-        let found = paths.substitute(path, &mut |paths, base| match base {
+        let mut of = |paths: &mut Paths, base| match base {
             Base::Parameter(number) => {
                 let given = given.get(number as usize).copied().flatten();
                 let unnamed = Base::Value(callee, ValueId(number));
                 Some(given.unwrap_or_else(|| paths.base(unnamed)))
             }
             other => Some(paths.base(other)),
-        });
+        };
+        let found = paths.rebuild(path, &mut of, self.read);
         self.known.insert(path, found);
         found
     }

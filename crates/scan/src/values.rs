@@ -9,6 +9,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Function, FunctionId, Kind, Offset, Operand, Program, ValueId};
+use crate::memory::Memory;
 use crate::path::{Base, PathId, Paths, Site, Step};
 use crate::shape::{Loop, Shape};
 
@@ -45,6 +46,8 @@ pub struct Values<'a> {
     read: FxHashMap<ValueId, Read>,
     /// Memory that the function writes: what is read there is not the same each time.
     written: FxHashSet<PathId>,
+    /// What it has put where.
+    memory: Rc<Memory>,
 }
 
 impl<'a> Values<'a> {
@@ -79,6 +82,7 @@ impl<'a> Values<'a> {
             results: FxHashMap::default(),
             read,
             written: FxHashSet::default(),
+            memory: Rc::default(),
         };
         values.settle(paths);
         values
@@ -96,6 +100,12 @@ impl<'a> Values<'a> {
         self.find_written(paths);
     }
 
+    /// What the function has put where, as far as that is known.
+    pub fn set_memory(&mut self, memory: Rc<Memory>) {
+        self.memory = memory;
+        self.known.clear();
+    }
+
     fn function(&self) -> &'a Function {
         self.program.function(self.id)
     }
@@ -105,7 +115,10 @@ impl<'a> Values<'a> {
         let mut written = FxHashSet::default();
         for block in &self.function().blocks {
             for statement in &block.statements {
-                if let Kind::Store { to, .. } = &statement.kind {
+                // Nobody reads through the null pointer that a moved one leaves behind.
+                if let Kind::Store { to, value, .. } = &statement.kind
+                    && *value != Operand::Null
+                {
                     written.extend(self.path(paths, *to));
                 }
             }
@@ -220,6 +233,11 @@ impl<'a> Values<'a> {
                 {
                     let path = self.path(paths, read.value);
                     return path.or_else(|| own(paths, id));
+                }
+                if let Some(site) = self.site(value)
+                    && let Some(path) = self.memory.at(self.function(), paths, from, site)
+                {
+                    return Some(path);
                 }
                 match self.written.contains(&from) {
                     true => own(paths, id),

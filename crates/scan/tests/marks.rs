@@ -161,8 +161,9 @@ fn scan(paths: &[PathBuf], flags: &[String]) -> Result<Vec<Finding>, String> {
     let mut all = vec!["-w".to_owned()];
     all.extend_from_slice(flags);
     let bitcode = source::bitcode(paths, None, &all).map_err(|error| error.to_string())?;
-    let program = llvm::read(bitcode.paths()).map_err(|error| error.to_string())?;
     let model = Model::user().map_err(|error| error.to_string())?;
+    let program = llvm::read_with(bitcode.paths(), &|name| model.knows(name))
+        .map_err(|error| error.to_string())?;
     let roots = roots::of(&program, &model);
     Ok(found::scan(&program, &model, &roots).findings)
 }

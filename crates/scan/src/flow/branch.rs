@@ -3,11 +3,14 @@
 use crate::calls;
 use crate::ir::{BlockId, Comparison, Kind, Operand, Terminator, ValueId};
 use crate::model::{Effect, Fails, Mode, Object};
-use crate::path::{Base, PathId, Site};
+use crate::path::{Base, PathId, Site, Step};
 use crate::state::{Fact, Held, State};
 use crate::values::Values;
 
 use super::Flow;
+
+/// How the names of guards of local static variables begin.
+const GUARD: &str = "_ZGV";
 
 /// A lock that was tried.
 struct Attempt {
@@ -30,8 +33,14 @@ impl Flow<'_, '_> {
                 otherwise,
             } => {
                 let told = decided(&self.values, *condition);
+                let exchange = self.exchanged(*condition);
                 for (next, holds) in [(*then, true), (*otherwise, false)] {
                     let mut state = state.clone();
+                    if let Some((value, if_equal)) = exchange
+                        && holds == if_equal
+                    {
+                        self.has_exchanged(value, &mut state);
+                    }
                     if let Some((value, if_nonzero)) = told {
                         self.attempted(value, holds == if_nonzero, &mut state);
                     }
@@ -64,7 +73,14 @@ impl Flow<'_, '_> {
 
     /// The result of a call is 0, or it is not.
     fn attempted(&mut self, value: ValueId, is_nonzero: bool, state: &mut State) {
-        let Some(attempt) = self.attempt(self.values.same(value)) else {
+        let value = self.values.same(value);
+        if let Some(flag) = self.asked(value, is_nonzero) {
+            state.after.insert(Fact::Once(flag));
+        }
+        if !is_nonzero && let Some(handle) = self.ended(value) {
+            self.join(handle, false, state);
+        }
+        let Some(attempt) = self.attempt(value) else {
             return;
         };
         let has_failed = match attempt.fails {
@@ -85,6 +101,129 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// The atomic operation of an inlined function whose result a condition compares with what was expected, and whether the condition holds if
+    /// that is what it was.
+    fn exchanged(&self, condition: Operand) -> Option<(ValueId, bool)> {
+        let Operand::Value(mut value) = condition else {
+            return None;
+        };
+        let mut if_equal = true;
+        for _ in 0..8 {
+            value = self.values.same(value);
+            let Kind::Compare { how, operands, .. } = self.values.definition(value)? else {
+                return None;
+            };
+            match how {
+                Comparison::Equal => {}
+                Comparison::Unequal => if_equal = !if_equal,
+                _ => return None,
+            }
+            for operand in operands {
+                if let Operand::Value(was) = operand
+                    && let was = self.values.same(*was)
+                    && let Some(site) = self.values.site(was)
+                    && self.analysis.inlined_at(site).is_some()
+                {
+                    return Some((was, if_equal));
+                }
+            }
+            // A comparison of the answer with no.
+            match operands {
+                [Operand::Value(inner), Operand::Integer(0)] => {
+                    value = *inner;
+                    if_equal = !if_equal;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// An atomic operation of an inlined function has found what it expected.
+    fn has_exchanged(&mut self, value: ValueId, state: &mut State) {
+        let (Some(site), Some(kind)) = (self.values.site(value), self.values.definition(value))
+        else {
+            return;
+        };
+        let at = match kind {
+            Kind::Update { at, .. } => *at,
+            Kind::Load { from, .. } => *from,
+            _ => return,
+        };
+        let Some(effects) = self.analysis.inlined_at(site) else {
+            return;
+        };
+        for effect in effects {
+            match effect {
+                Effect::Lock {
+                    object,
+                    mode,
+                    fails,
+                    ..
+                } if *fails != Fails::Never => {
+                    let (lock, target) = self.object(object, &[at]);
+                    if let Some(lock) = lock {
+                        state.lock(Held {
+                            lock,
+                            target: target.map(|target| (target.class.number(), target.offset)),
+                            mode: *mode,
+                            depth: 1,
+                            at: site,
+                            since: Default::default(),
+                        });
+                    }
+                }
+                Effect::IsDone { flag, .. } => {
+                    let (flag, _) = self.object(&Object::Argument(*flag), &[at]);
+                    state.after.extend(flag.map(Fact::Once));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The handle of a thread that was waited for, or let go, if a value is 0.
+    fn ended(&mut self, value: ValueId) -> Option<PathId> {
+        let kind = self.values.definition(value)?;
+        let Kind::Call { arguments, .. } = kind else {
+            return None;
+        };
+        let effects = calls::effects(self.analysis.program, self.analysis.model, kind)?;
+        effects.iter().find_map(|effect| match effect {
+            Effect::IsRunning { handle } => self.handle(arguments, *handle, true),
+            _ => None,
+        })
+    }
+
+    /// What has surely run if a value is 0, or is not: by a function that tells, or by the guard of a local static variable.
+    fn asked(&mut self, value: ValueId, is_nonzero: bool) -> Option<PathId> {
+        let kind = self.values.definition(value)?;
+        match kind {
+            Kind::Load {
+                from: Operand::Global(global, 0),
+                ..
+            } if is_nonzero => {
+                let is_guard = self
+                    .analysis
+                    .program
+                    .global(*global)
+                    .name
+                    .starts_with(GUARD);
+                is_guard.then(|| self.analysis.paths.base(Base::Global(*global)))
+            }
+            Kind::Call { arguments, .. } => {
+                let effects = calls::effects(self.analysis.program, self.analysis.model, kind)?;
+                let (flag, if_zero) = effects.iter().find_map(|effect| match effect {
+                    Effect::IsDone { flag, if_zero } => Some((*flag, *if_zero)),
+                    _ => None,
+                })?;
+                let (path, _) = self.object(&Object::Argument(flag), arguments);
+                path.filter(|_| is_nonzero != if_zero)
+            }
+            _ => None,
+        }
+    }
+
     fn attempt(&mut self, value: ValueId) -> Option<Attempt> {
         let kind = self.values.definition(value)?;
         let Kind::Call { arguments, .. } = kind else {
@@ -98,6 +237,7 @@ impl Flow<'_, '_> {
                     object,
                     mode,
                     fails,
+                    ..
                 } => (object.clone(), *mode, *fails),
                 Effect::Down { semaphore, fails } => {
                     (Object::Argument(*semaphore), Mode::Write, *fails)
@@ -129,6 +269,17 @@ impl Flow<'_, '_> {
             Object::Named(number) => {
                 let path = self.analysis.paths.base(Base::Named(*number));
                 (Some(path), None)
+            }
+            Object::Pointed(number, offset) => {
+                let site = self.at;
+                let pointer = arguments.get(*number as usize);
+                let Some(pointer) = pointer.and_then(|pointer| self.path(*pointer)) else {
+                    return (None, None);
+                };
+                let paths = &mut self.analysis.paths;
+                let place = paths.field(pointer, *offset);
+                let known = self.memory.at(self.function, paths, place, site);
+                (known.or_else(|| paths.step(place, Step::Load)), None)
             }
             Object::Argument(number) => {
                 let Some(operand) = arguments.get(*number as usize) else {
@@ -185,9 +336,21 @@ impl Flow<'_, '_> {
                             let (path, _) = self.object(condition, arguments);
                             state.after.extend(path.map(Fact::Waited));
                         }
-                        Effect::Join { handle, by_address } => {
-                            if let Some(handle) = self.handle(arguments, *handle, *by_address) {
+                        Effect::JoinHolder => self.join_holder(arguments, true, state),
+                        Effect::Join {
+                            handle,
+                            by_address,
+                            offset,
+                        } => {
+                            let kept = self.handle(arguments, *handle, *by_address);
+                            if let Some(handle) = kept {
+                                let handle = self.analysis.paths.field(handle, *offset);
                                 self.join(handle, true, state);
+                            }
+                            if let (true, Some(handle)) =
+                                (*by_address, arguments.get(*handle as usize))
+                            {
+                                self.join_class(*handle, state);
                             }
                         }
                         _ => {}

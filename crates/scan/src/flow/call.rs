@@ -1,10 +1,12 @@
 //! Calls: of functions that have a summary, of those that the model knows, and the creation of threads.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::ir::{Callee, FunctionId, Kind, Mark, Operand, ValueId};
 use crate::model::{Effect, Fails, Object};
-use crate::path::{Base, PathId, Site, Step};
+use crate::path::{Base, PathId, Paths, Site, Step};
+use crate::points::methods::with_object;
 use crate::state::{Fact, Held, Released, State};
 use crate::summary::{Arguments, What};
 
@@ -73,7 +75,10 @@ impl Flow<'_, '_> {
         }
         let result = summary.result?;
         let given = self.given(arguments);
-        Arguments::new(id, &given).path(&mut self.analysis.paths, result)
+        let memory = Rc::clone(&self.memory);
+        let function = self.function;
+        let read = |paths: &mut Paths, place| memory.at(function, paths, place, site);
+        Arguments::new(id, &given, &read).path(&mut self.analysis.paths, result)
     }
 
     fn given(&mut self, arguments: &[Operand]) -> Vec<Option<PathId>> {
@@ -163,12 +168,14 @@ impl Flow<'_, '_> {
             }
             return true;
         };
-        let mut terms = Arguments::new(callee, given);
         for (argument, escapes) in arguments.iter().zip(&summary.escapes) {
             if *escapes {
                 self.operand_escapes(*argument, state);
             }
         }
+        let (memory, function) = (Rc::clone(&self.memory), self.function);
+        let read = |paths: &mut Paths, place| memory.at(function, paths, place, site);
+        let mut terms = Arguments::new(callee, given, &read);
         if self.is_collecting {
             for spawned in &summary.spawned {
                 if let Some(spawn) = self.analysis.spawns.get_mut(spawned) {
@@ -191,9 +198,13 @@ impl Flow<'_, '_> {
             return false;
         };
         for parameter in &exit.joined_parameters {
-            self.wait_for(arguments, *parameter, false, state);
+            self.wait_for(arguments, *parameter, (false, 0), state);
         }
-        let exit = terms.state(&mut self.analysis.paths, exit);
+        let mut exit = terms.state(&mut self.analysis.paths, exit);
+        let name = &self.analysis.program.function(callee).name;
+        if self.analysis.model.joins_own(name) {
+            exit.live.clear();
+        }
         self.returned(exit, state);
         true
     }
@@ -236,7 +247,7 @@ impl Flow<'_, '_> {
     }
 
     /// A function that the model knows.
-    fn modelled(
+    pub(super) fn modelled(
         &mut self,
         site: Site,
         into: Option<ValueId>,
@@ -252,7 +263,14 @@ impl Flow<'_, '_> {
                     object,
                     mode,
                     fails,
-                } => self.lock(site, object, arguments, (*mode, *fails), state),
+                    is_again,
+                } => {
+                    let (path, _) = self.object(object, arguments);
+                    let has_it = state.held.iter().any(|held| Some(held.lock) == path);
+                    if !(*is_again && has_it) {
+                        self.lock(site, object, arguments, (*mode, *fails), state);
+                    }
+                }
                 Effect::Down { semaphore, fails } => {
                     let object = Object::Argument(*semaphore);
                     let (path, target) = self.object(&object, arguments);
@@ -271,6 +289,9 @@ impl Flow<'_, '_> {
                         }
                         false => {}
                     }
+                }
+                Effect::LockAny { argument, is_guard } => {
+                    self.lock_any(site, *argument, *is_guard, arguments, state);
                 }
                 Effect::Unlock { object } => {
                     let (path, target) = self.object(object, arguments);
@@ -306,6 +327,22 @@ impl Flow<'_, '_> {
                     state.after.extend(path.map(Fact::Passed));
                     state.maybe.extend(path.map(Fact::Passed));
                 }
+                Effect::Arrive { barrier } => {
+                    let (path, target) = self.object(&Object::Argument(*barrier), arguments);
+                    self.tell(What::Barrier, site, path, target, state);
+                    state.maybe.extend(path.map(Fact::Passed));
+                }
+                Effect::Pass { barrier } => {
+                    let (path, _) = self.object(&Object::Argument(*barrier), arguments);
+                    state.after.extend(path.map(Fact::Passed));
+                }
+                Effect::Await { object } => {
+                    let (path, _) = self.object(&Object::Argument(*object), arguments);
+                    state.after.extend(path.map(Fact::Waited));
+                    if let Some(path) = path {
+                        self.await_result(path, state);
+                    }
+                }
                 Effect::Create { data, handle, .. } => {
                     let data = data.and_then(argument);
                     let given = data.and_then(|data| self.path(data));
@@ -313,17 +350,68 @@ impl Flow<'_, '_> {
                     self.create(site, &[given], data, handle, state);
                 }
                 Effect::CreateMethod { object, handle, .. } => {
-                    let at = argument(*object).and_then(|object| self.path(object));
-                    let object = at.and_then(|at| self.analysis.paths.step(at, Step::Load));
+                    let known = self.analysis.points.given_at(site);
+                    let object = match known {
+                        Some(object) => self.path(object),
+                        None => {
+                            let at = argument(*object).and_then(|object| self.path(object));
+                            at.and_then(|at| self.analysis.paths.step(at, Step::Load))
+                        }
+                    };
                     let handle = handle.and_then(argument);
-                    self.create(site, &[object], None, handle, state);
+                    self.create(site, &[object], known, handle, state);
                 }
-                Effect::Join { handle, by_address } => {
-                    self.wait_for(arguments, *handle, *by_address, state);
+                Effect::CreateClosure { .. } => {
+                    let data = self.analysis.points.given_at(site);
+                    let object = data.and_then(|data| self.path(data));
+                    self.create(site, &[object], data, into.map(Operand::Value), state);
+                }
+                Effect::Detach { handle } => {
+                    if let Some(handle) = self.handle(arguments, *handle, true) {
+                        self.detach(handle, state);
+                    }
+                }
+                Effect::JoinHolder => self.join_holder(arguments, false, state),
+                Effect::CallsClosure { data } => {
+                    let data: Vec<Operand> = argument(*data).into_iter().collect();
+                    let given = self.given(&data);
+                    let targets = self.analysis.calls.targets(site).to_vec();
+                    if let Some(after) = self.calls(site, &targets, (&data, &given), state) {
+                        *state = after;
+                    }
+                }
+                Effect::Join {
+                    handle,
+                    by_address,
+                    offset,
+                } => {
+                    self.wait_for(arguments, *handle, (*by_address, *offset), state);
                 }
                 Effect::Once { flag, .. } => {
                     let (flag, target) = self.object(&Object::Argument(*flag), arguments);
-                    self.once(site, flag, target, state);
+                    self.once(site, flag, target, &[], state);
+                }
+                Effect::OnceClosure { flag, data } => {
+                    let (flag, target) = self.object(&Object::Argument(*flag), arguments);
+                    let data: Vec<Operand> = argument(*data).into_iter().collect();
+                    self.once(site, flag, target, &data, state);
+                }
+                Effect::Done { flag } => {
+                    let (flag, _) = self.object(&Object::Argument(*flag), arguments);
+                    state.after.extend(flag.map(Fact::Once));
+                }
+                Effect::CallsObject { object, .. } => {
+                    let targets = self.analysis.calls.targets(site).to_vec();
+                    let called = targets.first();
+                    let function = called.map(|id| self.analysis.program.function(*id));
+                    let object = function.zip(argument(*object));
+                    let object = object.map(|(function, object)| with_object(function, object));
+                    let object = object.unwrap_or_default();
+                    let given = self.given(&object);
+                    let after = self.calls(site, &targets, (&object, &given), state);
+                    if let Some(after) = after {
+                        *state = after;
+                    }
                 }
                 Effect::Calls { with, .. } => {
                     let with: Vec<Operand> = with.iter().filter_map(|one| argument(*one)).collect();
@@ -364,6 +452,10 @@ impl Flow<'_, '_> {
                 | Effect::Returns(_)
                 | Effect::Registers { .. }
                 | Effect::Own
+                | Effect::IsDone { .. }
+                | Effect::IsRunning { .. }
+                | Effect::JoinsOwn
+                | Effect::RunsStored(_)
                 | Effect::Nothing => {}
             }
         }
@@ -415,14 +507,45 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// A lock is taken by somebody who holds others only as long as none has to be waited for.
+    fn lock_any(
+        &mut self,
+        site: Site,
+        argument: u32,
+        is_guard: bool,
+        arguments: &[Operand],
+        state: &mut State,
+    ) {
+        let (mut path, mut target) = self.object(&Object::Argument(argument), arguments);
+        if is_guard && let Some(guard) = path {
+            let known = self
+                .memory
+                .at(self.function, &mut self.analysis.paths, guard, site);
+            path = known.or_else(|| self.analysis.paths.step(guard, Step::Load));
+            target = None;
+        }
+        if let Some(lock) = path {
+            state.lock(Held {
+                lock,
+                target: target.map(|target| (target.class.number(), target.offset)),
+                mode: Default::default(),
+                depth: 1,
+                at: site,
+                since: BTreeSet::new(),
+            });
+        }
+    }
+
     /// What runs once runs alone, and whoever comes back from there comes after it.
     fn once(
         &mut self,
         site: Site,
         flag: Option<PathId>,
         target: Option<crate::points::Target>,
+        arguments: &[Operand],
         state: &mut State,
     ) {
+        let given = self.given(arguments);
         let targets = self.analysis.calls.targets(site).to_vec();
         let mut inside = state.clone();
         if let Some(lock) = flag {
@@ -435,7 +558,7 @@ impl Flow<'_, '_> {
                 since: BTreeSet::new(),
             });
         }
-        if let Some(mut after) = self.calls(site, &targets, (&[], &[]), &inside) {
+        if let Some(mut after) = self.calls(site, &targets, (arguments, &given), &inside) {
             after.unlock(released(flag, target));
             // It may have run in another thread.
             let before = state.clone();

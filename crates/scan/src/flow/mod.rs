@@ -7,15 +7,19 @@
 mod branch;
 mod call;
 mod escape;
+mod puts;
 mod thread;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
+use crate::calls;
 use crate::deeds::Deeds;
 use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
+use crate::memory::Memory;
 use crate::moment::{Moment, Way};
 use crate::pairs::is_covered;
 use crate::path::{Base, PathId, Site};
@@ -87,6 +91,14 @@ struct Flow<'f, 'a> {
     /// What it does.
     deeds: Deeds,
     is_collecting: bool,
+    /// Handles of threads that are moved, by the statement: where they were created, from where, and where to.
+    moves: FxHashMap<Site, Vec<(Site, PathId, Option<PathId>)>>,
+    /// What was known before the last call.
+    thrown: Option<State>,
+    /// The statement that is looked at.
+    at: Site,
+    /// What the function has put where.
+    memory: Rc<Memory>,
 }
 
 impl<'f, 'a> Flow<'f, 'a> {
@@ -105,8 +117,13 @@ impl<'f, 'a> Flow<'f, 'a> {
             summary: Summary::default(),
             deeds: Deeds::default(),
             is_collecting: false,
+            moves: FxHashMap::default(),
+            thrown: None,
+            at: Site::default(),
+            memory: Rc::default(),
         };
         flow.find_results();
+        flow.find_puts();
         flow
     }
 
@@ -141,10 +158,18 @@ impl<'f, 'a> Flow<'f, 'a> {
                 let Some(state) = states[block.index()].clone() else {
                     continue;
                 };
-                let Some(state) = self.through(*block, state) else {
-                    continue;
+                let (after, thrown) = self.through_or_thrown(*block, state);
+                let mut onward = match &after {
+                    Some(state) => self.onward(*block, state),
+                    None => Vec::new(),
                 };
-                for (next, state) in self.onward(*block, &state) {
+                if let Terminator::Call { unwind, .. } =
+                    self.function.blocks[block.index()].terminator
+                {
+                    onward.retain(|(next, _)| *next != unwind);
+                    onward.extend(thrown.map(|state| (unwind, state)));
+                }
+                for (next, state) in onward {
                     let changed = match &mut states[next.index()] {
                         Some(known) => known.meet(&state),
                         none => {
@@ -165,11 +190,44 @@ impl<'f, 'a> Flow<'f, 'a> {
         states
     }
 
+    /// Through a block, and what is known if the call at its end throws: nobody knows whether it has done yet what it does.
+    fn through_or_thrown(
+        &mut self,
+        block: BlockId,
+        state: State,
+    ) -> (Option<State>, Option<State>) {
+        let one = &self.function.blocks[block.index()];
+        if !matches!(one.terminator, Terminator::Call { .. }) {
+            return (self.through(block, state), None);
+        }
+        self.thrown = None;
+        let after = self.through(block, state);
+        // What the model knows either does what it does, or throws.
+        let last = one.statements.iter().rev();
+        let mut calls = last.filter(|statement| matches!(statement.kind, Kind::Call { .. }));
+        let is_known = calls.next().is_some_and(|call| {
+            calls::effects(self.analysis.program, self.analysis.model, &call.kind).is_some()
+        });
+        let thrown = self.thrown.take().map(|mut before| {
+            if let (Some(after), false) = (&after, is_known) {
+                before.meet(after);
+            }
+            before
+        });
+        (after, thrown)
+    }
+
     /// Through a block; `None` if its end is not reached.
     fn through(&mut self, block: BlockId, mut state: State) -> Option<State> {
         let function = self.function;
-        for (index, statement) in function.blocks[block.index()].statements.iter().enumerate() {
+        let one = &function.blocks[block.index()];
+        let throws = matches!(one.terminator, Terminator::Call { .. });
+        for (index, statement) in one.statements.iter().enumerate() {
             let site = self.site(block, index);
+            self.at = site;
+            if throws && matches!(statement.kind, Kind::Call { .. }) {
+                self.thrown = Some(state.clone());
+            }
             if self.is_collecting {
                 self.note(site, &statement.kind, &state);
             }
@@ -180,9 +238,19 @@ impl<'f, 'a> Flow<'f, 'a> {
 
     /// One statement; `None` if it does not come to its end.
     fn step(&mut self, site: Site, kind: &Kind, state: &mut State) -> Option<()> {
+        if !self.moves.is_empty() {
+            self.move_handles(site, state);
+        }
         match kind {
             Kind::Store { to, value, .. } => self.store_escapes(*to, *value, state),
-            Kind::Update { at, value, .. } => self.store_escapes(*at, *value, state),
+            Kind::Update {
+                into, at, value, ..
+            } => {
+                self.store_escapes(*at, *value, state);
+                if let Some(effects) = self.analysis.inlined_at(site) {
+                    return self.modelled(site, Some(*into), effects, &[*at], state);
+                }
+            }
             Kind::Call {
                 into,
                 callee,
@@ -321,6 +389,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         self.summary.result = first.filter(|_| is_one && !is_own);
         self.summary.returns_fresh = is_fresh && first.is_some();
         self.summary.exit = exit;
+        self.summary.put = self.left_in_parameters();
         self.summary.deeds = self.deeds.all();
         self.summary
     }

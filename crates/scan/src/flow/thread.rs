@@ -1,13 +1,21 @@
 //! Threads: their creation, what each of them gets for itself, and waiting for them to end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
+use crate::calls;
 use crate::ir::{FunctionId, Kind, Operand};
-use crate::path::{Base, PathId, Site, Step};
+use crate::model::Effect;
+use crate::path::{Base, PathId, Paths, Site, Step};
+use crate::shape::Shape;
 use crate::state::State;
-use crate::summary::Arguments;
+use crate::summary::{Arguments, What};
+use crate::values::Values;
 
 use super::Flow;
+
+/// How many bytes a handle has.
+const HANDLE: u64 = 8;
 
 impl Flow<'_, '_> {
     /// A thread is created.
@@ -19,10 +27,10 @@ impl Flow<'_, '_> {
         handle: Option<Operand>,
         state: &mut State,
     ) {
-        let handle = handle.and_then(|handle| self.path(handle));
+        let handle = handle.and_then(|handle| self.keep(site, handle));
         let given: Vec<Option<PathId>> = given
             .iter()
-            .map(|path| path.map(|path| self.owned(site, path)))
+            .map(|path| path.map(|path| self.owned_here(site, path)))
             .collect();
         if self.is_collecting {
             let targets = self.analysis.calls.targets(site).to_vec();
@@ -58,46 +66,56 @@ impl Flow<'_, '_> {
         let Some(summary) = self.analysis.summaries[target.index()].clone() else {
             return;
         };
-        let mut terms = Arguments::new(target, given);
+        let (memory, function) = (Rc::clone(&self.memory), self.function);
+        let shape = Rc::clone(&self.analysis.calls.shapes[self.id.index()]);
+        let (values, id) = (&self.values, self.id);
+        let read = |paths: &mut Paths, place| {
+            let read = memory.at(function, paths, place, site)?;
+            Some(owned((&shape, values, id), paths, site, read))
+        };
+        let mut terms = Arguments::new(target, given, &read);
         // It has none of its creator's locks, but comes after all that has happened.
         let begin = State {
             after: state.after.clone(),
             maybe: state.maybe.clone(),
             ..State::default()
         };
+        let mut deeds = Vec::with_capacity(summary.deeds.len());
+        let functions = self.analysis.points.functions_given(site).to_vec();
+        let mut fields = BTreeMap::new();
         for deed in &summary.deeds {
+            // Whoever is given a function calls that one, and no other that somebody else is given.
+            if let (Some(call), false) = (deed.calls.iter().next(), functions.is_empty()) {
+                let points = &self.analysis.points;
+                let field = *fields
+                    .entry(*call)
+                    .or_insert_with(|| points.called_field(*call));
+                let given = functions.iter().rev().find(|(at, _)| Some(*at) == field);
+                let called = deed.calls.iter().nth(1).unwrap_or(&deed.site).function;
+                if given.is_some_and(|(_, given)| *given != called) {
+                    continue;
+                }
+            }
+            // What the library does for itself before and after the program's own function is no business of the program's.
+            let is_access = matches!(deed.what, What::Access { .. });
+            if is_access && deed.chain.is_empty() && !self.analysis.is_own(deed) {
+                continue;
+            }
             let kept = (&mut self.analysis.paths, &mut self.analysis.moments);
             let mut deed = terms.deed(kept, deed, &begin, site);
             deed.chain.insert(0, site);
+            deeds.push(deed);
+        }
+        for deed in deeds {
             self.add(deed, state);
         }
     }
 
-    /// What a thread is given, marked as its own if each that is created there gets another: an element by a loop's variable, or
-    /// something that was allocated in the same round.
-    fn owned(&mut self, site: Site, path: PathId) -> PathId {
+    /// What a thread is given, marked as its own if each that is created there gets another.
+    fn owned_here(&mut self, site: Site, path: PathId) -> PathId {
         let shape = &self.analysis.calls.shapes[self.id.index()];
-        let Some(around) = shape.loop_around(site.block) else {
-            return path;
-        };
-        let in_loop = |block: u32| shape.loops[around as usize].blocks[block as usize];
-        let counts = |index| self.values.counts(index).is_some_and(|by| by == around);
-        let paths = &self.analysis.paths;
-        let is_own = match paths.origin(path) {
-            _ if paths.loads(path) => false,
-            Base::Heap(at) if at.function == self.id && in_loop(at.block) => true,
-            _ => paths.steps(path).iter().any(|step| match step {
-                Step::Element(_, Some((function, index))) => *function == self.id && counts(*index),
-                _ => false,
-            }),
-        };
-        match is_own {
-            true => {
-                let own = self.analysis.paths.step(path, Step::Own(site));
-                own.unwrap_or(path)
-            }
-            false => path,
-        }
+        let paths = &mut self.analysis.paths;
+        owned((shape, &self.values, self.id), paths, site, path)
     }
 
     /// Whether each thread that is created there is given another number: that of the loop's round.
@@ -108,6 +126,83 @@ impl Flow<'_, '_> {
         };
         let counter = self.values.counts(value);
         counter.is_some() && counter == shape.loop_around(site.block)
+    }
+
+    /// Where a handle is put. It may be moved on at once: that is remembered.
+    fn keep(&mut self, site: Site, first: Operand) -> Option<PathId> {
+        let at = self.path(first);
+        let moved = at.and_then(|at| self.moved(at));
+        let last = moved.map_or(first, |(_, to)| to);
+        if let Some(target) = self.analysis.points.target(self.id, last) {
+            self.analysis.handles.insert(site, target.class);
+        }
+        if let (Some(at), Some((by, to))) = (at, moved) {
+            let to = self.path(to);
+            let moves = self.moves.entry(by).or_default();
+            if !moves.contains(&(site, at, to)) {
+                moves.push((site, at, to));
+            }
+        }
+        at
+    }
+
+    /// A statement moves handles.
+    pub(super) fn move_handles(&mut self, by: Site, state: &mut State) {
+        for (site, from, to) in self.moves.get(&by).into_iter().flatten() {
+            if let Some(at) = state.live.get_mut(site)
+                && *at == Some(*from)
+            {
+                *at = *to;
+            }
+        }
+    }
+
+    /// Where what is at a path is moved, and by which statement.
+    fn moved(&mut self, at: PathId) -> Option<(Site, Operand)> {
+        let function = self.function;
+        let mut read = BTreeSet::new();
+        let statements = function.block_ids().flat_map(|block| {
+            let statements = function.blocks[block.index()].statements.iter();
+            statements
+                .enumerate()
+                .map(move |(index, statement)| (block, index, statement))
+        });
+        for (block, index, statement) in statements {
+            let to = match &statement.kind {
+                Kind::Load {
+                    into,
+                    from,
+                    size: HANDLE,
+                    ..
+                } => {
+                    if self.path(*from) == Some(at) {
+                        read.insert(*into);
+                    }
+                    continue;
+                }
+                Kind::Store {
+                    to,
+                    value: Operand::Value(value),
+                    ..
+                } if read.contains(&self.values.same(*value)) => *to,
+                kind @ Kind::Call { arguments, .. } => {
+                    let effects = calls::effects(self.analysis.program, self.analysis.model, kind);
+                    match (effects, &arguments[..]) {
+                        (Some([Effect::Copy { .. }, ..]), [to, from, ..])
+                            if self.path(*from) == Some(at) =>
+                        {
+                            *to
+                        }
+                        _ => continue,
+                    }
+                }
+                _ => continue,
+            };
+            if self.path(to) != Some(at) {
+                return Some((self.site(block, index), to));
+            }
+        }
+        None
     }
 
     /// Where the handle is that a thread is waited for with.
@@ -136,10 +231,11 @@ impl Flow<'_, '_> {
         &mut self,
         arguments: &[Operand],
         number: u32,
-        by_address: bool,
+        (by_address, offset): (bool, i64),
         state: &mut State,
     ) {
         if let Some(handle) = self.handle(arguments, number, by_address) {
+            let handle = self.analysis.paths.field(handle, offset);
             self.join(handle, false, state);
             state.joined.insert(handle);
         } else if let Some(Operand::Value(value)) = arguments.get(number as usize)
@@ -149,6 +245,20 @@ impl Flow<'_, '_> {
         {
             state.joined_parameters.insert(value.0);
         }
+    }
+
+    /// Behind a loop that waits for threads whose handles are somewhere in memory, all of those have ended.
+    pub(super) fn join_class(&mut self, handle: Operand, state: &mut State) {
+        let Some(target) = self.analysis.points.target(self.id, handle) else {
+            return;
+        };
+        let analysis = &self.analysis;
+        state.live.retain(|site, at| {
+            let is_there = analysis.handles.get(site) == Some(&target.class)
+                && at.is_none_or(|at| analysis.paths.loads(at));
+            let spawn = analysis.spawns.get(site);
+            !(is_there && spawn.is_none_or(|spawn| spawn.leaves.is_empty()))
+        });
     }
 
     /// Threads whose handle is there have ended. Behind a loop, all of an array.
@@ -174,6 +284,73 @@ impl Flow<'_, '_> {
         }
     }
 
+    /// A thread will not be waited for: its handle is nobody's.
+    pub(super) fn detach(&mut self, handle: PathId, state: &mut State) {
+        let plain = self.analysis.paths.nameless(handle);
+        for at in state.live.values_mut() {
+            let same = at.is_some_and(|at| self.analysis.paths.nameless(at) == plain);
+            if same {
+                *at = None;
+            }
+        }
+    }
+
+    /// A thread is waited for whose handle is in the last argument: what the handle and the thread's closure both lead to tells which.
+    /// Behind a loop, all of them.
+    pub(super) fn join_holder(&mut self, arguments: &[Operand], is_loop: bool, state: &mut State) {
+        let points = &mut self.analysis.points;
+        let target = arguments
+            .last()
+            .and_then(|handle| points.target(self.id, *handle));
+        let Some(target) = target else {
+            return;
+        };
+        let held = points.pointed_from(target.class);
+        let mut same = Vec::new();
+        for site in state.live.keys() {
+            let given = self.analysis.points.given_at(*site);
+            let data = given.and_then(|data| self.analysis.points.target(site.function, data));
+            let Some(data) = data else {
+                continue;
+            };
+            let leads_to = self.analysis.points.pointed_from(data.class);
+            let spawn = self.analysis.spawns.get(site);
+            let is_one = spawn.is_none_or(|spawn| !spawn.is_multiple);
+            let is_last = spawn.is_none_or(|spawn| spawn.leaves.is_empty());
+            let is_joined = is_loop || is_one;
+            if is_joined && is_last && leads_to.iter().any(|class| held.contains(class)) {
+                same.push(*site);
+            }
+        }
+        if same.len() == 1 || is_loop {
+            for site in same {
+                state.live.remove(&site);
+            }
+        }
+    }
+
+    /// A result is waited for: threads that were given what it comes in have ended.
+    pub(super) fn await_result(&mut self, result: PathId, state: &mut State) {
+        let live: Vec<Site> = state.live.keys().copied().collect();
+        for site in live {
+            let Some(spawn) = self.analysis.spawns.get(&site) else {
+                continue;
+            };
+            let (Some(data), false) = (spawn.data, spawn.is_multiple) else {
+                continue;
+            };
+            let paths = &mut self.analysis.paths;
+            let data = paths.plain(data);
+            let holds = self.memory.places().any(|place| {
+                paths.whole(place).0 == data
+                    && self.memory.at(self.function, paths, place, site) == Some(result)
+            });
+            if holds {
+                state.live.remove(&site);
+            }
+        }
+    }
+
     /// The array whose element this is.
     fn array_of(&self, path: PathId) -> Option<PathId> {
         let (whole, _) = self.analysis.paths.whole(path);
@@ -181,5 +358,32 @@ impl Flow<'_, '_> {
             Some((array, Step::Element(..))) => Some(array),
             _ => None,
         }
+    }
+}
+
+/// What a thread is given or finds there, marked as its own if each that is created at a statement gets another: an element by a loop's variable, or
+/// something that was allocated in the same round.
+fn owned(
+    (shape, values, id): (&Shape, &Values, FunctionId),
+    paths: &mut Paths,
+    site: Site,
+    path: PathId,
+) -> PathId {
+    let Some(around) = shape.loop_around(site.block) else {
+        return path;
+    };
+    let in_loop = |block: u32| shape.loops[around as usize].blocks[block as usize];
+    let counts = |index| values.counts(index).is_some_and(|by| by == around);
+    let is_own = match paths.origin(path) {
+        _ if paths.loads(path) => false,
+        Base::Heap(at) if at.function == id && in_loop(at.block) => true,
+        _ => paths.steps(path).iter().any(|step| match step {
+            Step::Element(_, Some((function, index))) => *function == id && counts(*index),
+            _ => false,
+        }),
+    };
+    match is_own {
+        true => paths.step(path, Step::Own(site)).unwrap_or(path),
+        false => path,
     }
 }

@@ -203,8 +203,15 @@ pub enum Terminator {
         /// Where all others go.
         otherwise: BlockId,
     },
-    /// One of these, nobody knows which: an indirect jump, or after a call that may throw, which goes on with the first if it returns.
+    /// One of these, nobody knows which: an indirect jump.
     Any(Vec<BlockId>),
+    /// After a call that may throw.
+    Call {
+        /// If it returns.
+        then: BlockId,
+        /// If it throws.
+        unwind: BlockId,
+    },
     /// Back to the caller.
     Return(Option<Operand>),
     /// Nowhere.
@@ -227,6 +234,7 @@ impl Terminator {
                 all
             }
             Terminator::Any(blocks) => blocks.clone(),
+            Terminator::Call { then, unwind } => vec![*then, *unwind],
             Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
         }
     }

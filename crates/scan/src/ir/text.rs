@@ -249,6 +249,9 @@ impl Text<'_> {
                     .iter()
                     .try_for_each(|block| write!(out, " {}", block.0))
             }
+            Terminator::Call { then, unwind } => {
+                write!(out, "goto {}, or {} if it throws", then.0, unwind.0)
+            }
             Terminator::Return(Some(value)) => write!(out, "return {}", self.operand(*value)),
             Terminator::Return(None) => out.write_str("return"),
             Terminator::Unreachable => out.write_str("unreachable"),

@@ -3,10 +3,12 @@
 //! Bitcode is read as the compiler wrote it, without optimisation, and linked to one module. Then local variables whose address
 //! nobody takes become values (`mem2reg`), and nothing else is changed: optimised code no longer has the accesses of the source text.
 //! (Rust's compiler gives its local variables types that `mem2reg` does not know what to do with: there it is `sroa`.)
+//! Of programs in C++ and Rust, what the standard library is made of is put into its callers: see [`inline`].
 
 mod debug;
 mod fatal;
 mod global;
+mod inline;
 mod lower;
 mod module;
 mod newer;
@@ -29,6 +31,15 @@ use module::{Context, Module};
 /// # Ok::<(), deadheat_scan::Error>(())
 /// ```
 pub fn read(paths: &[PathBuf]) -> Result<ir::Program, Error> {
+    read_with(paths, &|_| true)
+}
+
+/// The same for analyses that know what some functions mean: others that came with the compiler, in headers or as generic code, become part of
+/// their callers. `is_known` is told the linker's name of a function.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_with(paths: &[PathBuf], is_known: &dyn Fn(&str) -> bool) -> Result<ir::Program, Error> {
     let context = Context::new();
     let mut whole: Option<Module> = None;
     let mut notes = Vec::new();
@@ -41,7 +52,8 @@ pub fn read(paths: &[PathBuf]) -> Result<ir::Program, Error> {
         }
     }
     let mut whole = whole.ok_or(Error::NoInput)?;
-    whole.promote_locals()?;
+    let has_inlined = inline::foreign(&whole, is_known);
+    whole.promote_locals(has_inlined)?;
     let mut program = lower::program(&whole);
     notes.append(&mut program.unread);
     program.unread = notes;

@@ -193,17 +193,17 @@ impl<'c> Module<'c> {
         }
     }
 
-    /// Local variables whose address nobody takes become values.
-    pub(super) fn promote_locals(&mut self) -> Result<(), Error> {
+    /// Local variables whose address nobody takes become values; before that, functions that are to be inlined are. Then the flags
+    /// of their guards are constants, and what depends on those is decided.
+    pub(super) fn promote_locals(&mut self, has_inlined: bool) -> Result<(), Error> {
         let optnone = c"optnone";
-        let is_rust = self
-            .units()
-            .iter()
-            .any(|unit| unit.printed().contains("DW_LANG_Rust"));
-        let passes = if is_rust {
-            c"function(sroa<preserve-cfg>)"
-        } else {
-            c"function(mem2reg)"
+        let is_rust = self.is_in(&["DW_LANG_Rust"]);
+        let passes = match (has_inlined, is_rust) {
+            (true, _) => {
+                c"always-inline,function(sroa<preserve-cfg>,sccp,jump-threading,sccp),globaldce"
+            }
+            (false, true) => c"function(sroa<preserve-cfg>)",
+            (false, false) => c"function(mem2reg)",
         };
         // SAFETY: functions of this module, an attribute that LLVM knows by name, and passes and options that live
         // until the passes are through. The error is given to the function that frees it.
@@ -224,6 +224,14 @@ impl<'c> Module<'c> {
             llvm_sys::error::LLVMDisposeErrorMessage(said);
             Err(Error::Unprepared { message })
         }
+    }
+
+    /// Whether a part of it was written in one of these languages, as the debug information calls them.
+    pub(super) fn is_in(&self, languages: &[&str]) -> bool {
+        self.units().iter().any(|unit| {
+            let unit = unit.printed();
+            languages.iter().any(|language| unit.contains(language))
+        })
     }
 
     pub(super) fn functions(&self) -> Vec<Value<'_>> {

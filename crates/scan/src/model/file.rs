@@ -2,9 +2,10 @@
 //!
 //! ```toml
 //! [[function]]
-//! names = ["pthread_mutex_trylock"]   # `*` stands for anything
+//! names = ["pthread_mutex_trylock"]   # `*` stands for anything; with a `::` it is the name that people write, else the linker's
 //! lock = 0                            # the first argument points at the lock; a name in quotes: a lock without address
 //! fails = "nonzero"                   # the lock was not taken if the result is not 0
+//! inlined = ["*/lock.rs:try_lock"]    # atomic operations mean the same that the compiler has inlined from there
 //!
 //! [[type]]
 //! names = ["sk_buff"]                 # structures of this name
@@ -78,9 +79,7 @@ impl Model {
         }
         for function in file.function {
             let effects = self.effects(&function);
-            for name in &function.names {
-                self.set(name, effects.clone());
-            }
+            self.set(&function.names, &function.inlined, effects);
         }
         Ok(())
     }
@@ -104,7 +103,42 @@ impl Model {
         match which {
             Which::Argument(number) => Object::Argument(*number),
             Which::Named(name) => Object::Named(self.number(name)),
+            Which::Pointed(pointed) => Object::Pointed(pointed.at, pointed.offset),
         }
+    }
+
+    /// What is about running once, and about function objects.
+    fn once_effects(&mut self, function: &Function, effects: &mut Vec<Effect>) {
+        effects.extend(
+            function
+                .once_closure
+                .as_ref()
+                .map(|once| Effect::OnceClosure {
+                    flag: once.flag,
+                    data: once.data,
+                }),
+        );
+        let closure = function.calls_closure;
+        effects.extend(closure.map(|data| Effect::CallsClosure { data }));
+        effects.extend(function.join_holder.then_some(Effect::JoinHolder));
+        effects.extend(function.joins_own.then_some(Effect::JoinsOwn));
+        for (flag, if_zero) in [(function.is_done, false), (function.is_done_if_zero, true)] {
+            effects.extend(flag.map(|flag| Effect::IsDone { flag, if_zero }));
+        }
+        effects.extend(function.done.map(|flag| Effect::Done { flag }));
+        if let Some(name) = &function.runs_stored {
+            let name = self.number(name);
+            effects.push(Effect::RunsStored(name));
+        }
+        effects.extend(
+            function
+                .calls_object
+                .as_ref()
+                .map(|calls| Effect::CallsObject {
+                    object: calls.object,
+                    offset: calls.offset,
+                }),
+        );
     }
 
     fn effects(&mut self, function: &Function) -> Vec<Effect> {
@@ -124,7 +158,14 @@ impl Model {
                 object,
                 mode,
                 fails,
+                is_again: function.again,
             });
+        }
+        for (arguments, is_guard) in [(&function.lock_any, false), (&function.lock_guards, true)] {
+            effects.extend(arguments.iter().map(|argument| Effect::LockAny {
+                argument: *argument,
+                is_guard,
+            }));
         }
         if let Some(which) = &function.unlock {
             let object = self.object(which);
@@ -144,15 +185,28 @@ impl Model {
                 handle: create.handle,
             });
         }
+        let closure = function.create_closure;
+        effects.extend(closure.map(|at| Effect::CreateClosure { at }));
         for (handle, by_address) in [(function.join, false), (function.join_address, true)] {
-            effects.extend(handle.map(|handle| Effect::Join { handle, by_address }));
+            effects.extend(handle.map(|handle| Effect::Join {
+                handle,
+                by_address,
+                offset: function.offset,
+            }));
         }
+        effects.extend(
+            function
+                .is_running
+                .map(|handle| Effect::IsRunning { handle }),
+        );
+        effects.extend(function.detach.map(|handle| Effect::Detach { handle }));
         if let Some(once) = &function.once {
             effects.push(Effect::Once {
                 flag: once.flag,
                 run: once.run,
             });
         }
+        self.once_effects(function, &mut effects);
         if let Some(calls) = &function.calls {
             effects.push(Effect::Calls {
                 function: calls.function,
@@ -171,6 +225,9 @@ impl Model {
             effects.push(Effect::Signal { condition });
         }
         effects.extend(function.barrier.map(|barrier| Effect::Barrier { barrier }));
+        effects.extend(function.arrive.map(|barrier| Effect::Arrive { barrier }));
+        effects.extend(function.pass.map(|barrier| Effect::Pass { barrier }));
+        effects.extend(function.awaits.map(|object| Effect::Await { object }));
         effects.extend(function.count.as_ref().map(|count| Effect::Count {
             semaphore: count.semaphore,
             value: count.value,

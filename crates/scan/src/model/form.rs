@@ -78,23 +78,51 @@ pub(super) enum PhaseName {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Function {
     pub names: Vec<String>,
+    #[serde(default)]
+    pub inlined: Vec<String>,
     pub lock: Option<Which>,
+    #[serde(default)]
+    pub lock_any: Vec<u32>,
+    #[serde(default)]
+    pub lock_guards: Vec<u32>,
     pub unlock: Option<Which>,
     #[serde(default)]
     pub mode: ModeName,
     #[serde(default)]
     pub fails: FailsName,
+    #[serde(default)]
+    pub again: bool,
     pub create: Option<Create>,
     pub create_method: Option<CreateMethod>,
+    pub create_closure: Option<u32>,
     pub join: Option<u32>,
     pub join_address: Option<u32>,
+    #[serde(default)]
+    pub offset: i64,
+    pub is_running: Option<u32>,
+    pub detach: Option<u32>,
     pub once: Option<Once>,
+    pub once_closure: Option<OnceClosure>,
+    pub is_done: Option<u32>,
+    pub is_done_if_zero: Option<u32>,
+    pub done: Option<u32>,
+    pub runs_stored: Option<String>,
+    pub calls_object: Option<CallsObject>,
+    pub calls_closure: Option<u32>,
+    #[serde(default)]
+    pub join_holder: bool,
+    #[serde(default)]
+    pub joins_own: bool,
     pub calls: Option<Calls>,
     pub wait: Option<Which>,
     #[serde(default)]
     pub timed: bool,
     pub signal: Option<Which>,
     pub barrier: Option<u32>,
+    pub arrive: Option<u32>,
+    pub pass: Option<u32>,
+    #[serde(rename = "await")]
+    pub awaits: Option<u32>,
     pub count: Option<Count>,
     pub down: Option<u32>,
     pub up: Option<u32>,
@@ -121,6 +149,14 @@ pub(super) struct Function {
 pub(super) enum Which {
     Argument(u32),
     Named(String),
+    Pointed(Pointed),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Pointed {
+    pub at: u32,
+    pub offset: i64,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -161,6 +197,20 @@ pub(super) struct CreateMethod {
 pub(super) struct Once {
     pub flag: u32,
     pub run: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OnceClosure {
+    pub flag: u32,
+    pub data: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CallsObject {
+    pub object: u32,
+    pub offset: u32,
 }
 
 #[derive(Deserialize)]

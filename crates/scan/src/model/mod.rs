@@ -5,6 +5,9 @@
 mod file;
 mod form;
 
+use std::cell::RefCell;
+
+use deadheat_code::demangled;
 use rustc_hash::FxHashMap;
 
 pub use file::ModelError;
@@ -20,6 +23,15 @@ pub enum Effect {
         mode: Mode,
         /// Whether it may come back without.
         fails: Fails,
+        /// Whether it goes on with an attempt that may have succeeded.
+        is_again: bool,
+    },
+    /// Takes a lock without a fixed order: waits for none while it has others.
+    LockAny {
+        /// The argument that points at the lock.
+        argument: u32,
+        /// Whether it points at a guard instead, which holds the lock's address.
+        is_guard: bool,
     },
     /// Gives a lock back.
     Unlock {
@@ -44,19 +56,73 @@ pub enum Effect {
         /// The argument that tells where the thread's handle is put.
         handle: Option<u32>,
     },
+    /// Starts a thread with a boxed closure of Rust's.
+    CreateClosure {
+        /// The argument that points at something that holds the closure.
+        at: u32,
+    },
     /// Waits for a thread to end.
     Join {
         /// The argument with its handle.
         handle: u32,
         /// Whether the argument is the address of the handle.
         by_address: bool,
+        /// How far behind that address the handle is.
+        offset: i64,
     },
+    /// Tells whether a thread can still be waited for: 0 means that it was.
+    IsRunning {
+        /// The argument with the address of its handle.
+        handle: u32,
+    },
+    /// Lets a thread go: nobody will wait for it.
+    Detach {
+        /// The argument with the address of its handle.
+        handle: u32,
+    },
+    /// Waits for a thread to end whose handle is in the last argument, along with something that only the thread and its handle have.
+    JoinHolder,
+    /// What this function has created has ended when it returns. It is looked into.
+    JoinsOwn,
     /// Runs a function if nobody did yet.
     Once {
         /// The argument that remembers.
         flag: u32,
         /// The argument with the function.
         run: u32,
+    },
+    /// Tells by its result whether what runs once has run.
+    IsDone {
+        /// The argument that remembers.
+        flag: u32,
+        /// Whether 0 is the yes.
+        if_zero: bool,
+    },
+    /// What runs once has run now.
+    Done {
+        /// The argument that remembers.
+        flag: u32,
+    },
+    /// Runs a closure of Rust's if nobody did yet.
+    OnceClosure {
+        /// The argument that remembers.
+        flag: u32,
+        /// The argument with the closure's data. The next one is its table.
+        data: u32,
+    },
+    /// Calls a closure of Rust's before it returns.
+    CallsClosure {
+        /// The argument with the closure's data. The next one is its table.
+        data: u32,
+    },
+    /// Runs what was last stored in a variable of the thread, by its name.
+    RunsStored(u32),
+    /// Calls what a function object holds: a pointer to a function at an offset, which gets the object's address first.
+    CallsObject {
+        /// The argument that points at the object.
+        object: u32,
+        /// Where the pointer is.
+        offset: u32,
     },
     /// Calls back before it returns.
     Calls {
@@ -81,6 +147,21 @@ pub enum Effect {
     Barrier {
         /// Where.
         barrier: u32,
+    },
+    /// Comes to a barrier without waiting there.
+    Arrive {
+        /// Where.
+        barrier: u32,
+    },
+    /// Waits until all have come, without being one of them.
+    Pass {
+        /// Where.
+        barrier: u32,
+    },
+    /// Waits for a result: the condition has been announced, and threads that were given the object have ended.
+    Await {
+        /// What the result is in.
+        object: u32,
     },
     /// Gives a semaphore its first value, or a barrier the number of those who have to come.
     Count {
@@ -142,6 +223,8 @@ pub enum Effect {
 pub enum Object {
     /// What an argument points at.
     Argument(u32),
+    /// What the address leads to that is stored so many bytes behind where an argument points.
+    Pointed(u32, i64),
     /// One that has no address, by the number of its name.
     Named(u32),
 }
@@ -171,9 +254,16 @@ pub enum Fails {
 /// The meaning of functions.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    functions: FxHashMap<String, Vec<Effect>>,
-    /// Names with a `*` in them, and what they mean.
-    patterns: Vec<(String, Vec<Effect>)>,
+    /// What functions mean, each a group of effects.
+    meanings: Vec<Vec<Effect>>,
+    /// Names as the linker knows them, or as people write them if there is a `::` in them, and the numbers of their meanings.
+    functions: FxHashMap<String, usize>,
+    /// The same for names with a `*` in them.
+    patterns: Vec<(String, usize)>,
+    /// What atomic operations mean that an inlined function of the library's consists of: its file and name, as a pattern.
+    inlined: Vec<(String, usize)>,
+    /// What was looked for.
+    known: RefCell<FxHashMap<String, Option<usize>>>,
     /// Locks that have no address.
     names: Vec<String>,
     /// Who calls a module: the first that fits tells.
@@ -236,14 +326,15 @@ pub enum Phase {
 }
 
 /// The models that come with Deadheat, by their names.
-const OWN: [(&str, &str); 3] = [
+const OWN: [(&str, &str); 4] = [
     ("pthread", include_str!("../../models/pthread.toml")),
     ("libc", include_str!("../../models/libc.toml")),
     ("cxx", include_str!("../../models/cxx.toml")),
+    ("rust", include_str!("../../models/rust.toml")),
 ];
 
 impl Model {
-    /// Threads of C and C++, and the C library.
+    /// Threads of C, C++ and Rust, and the C library.
     ///
     /// # Errors
     /// None, unless Deadheat's own files are wrong.
@@ -257,12 +348,55 @@ impl Model {
 
     /// What this function means, if it is known.
     pub fn of(&self, name: &str) -> Option<&[Effect]> {
-        if let Some(effects) = self.functions.get(name) {
-            return Some(effects);
+        let known = self.known.borrow().get(name).copied();
+        let meaning = known.unwrap_or_else(|| {
+            let found = self.find(name);
+            self.known.borrow_mut().insert(name.to_owned(), found);
+            found
+        });
+        let effects = meaning.map(|meaning| &self.meanings[meaning][..]);
+        effects.filter(|effects| !effects.contains(&Effect::JoinsOwn))
+    }
+
+    /// Whether what a function has created has ended when it returns.
+    pub fn joins_own(&self, name: &str) -> bool {
+        // It is known only now whether anything is.
+        self.of(name).is_none()
+            && self.known.borrow().get(name).is_some_and(|meaning| {
+                meaning.is_some_and(|meaning| self.meanings[meaning].contains(&Effect::JoinsOwn))
+            })
+    }
+
+    /// What the atomic operations of an inlined function mean, by its file and name.
+    pub fn of_inlined(&self, file: &str, name: &str) -> Option<&[Effect]> {
+        if self.inlined.is_empty() {
+            return None;
+        }
+        let name = format!("{file}:{name}");
+        let mut all = self.inlined.iter().rev();
+        let found = all.find(|(pattern, _)| matches(pattern, &name));
+        found.map(|(_, meaning)| &self.meanings[*meaning][..])
+    }
+
+    /// Whether a function is known: a call of it stays a call.
+    pub fn knows(&self, name: &str) -> bool {
+        self.of(name).is_some() || self.joins_own(name)
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        if let Some(meaning) = self.functions.get(name) {
+            return Some(*meaning);
+        }
+        let written = demangled(name);
+        if let Some(meaning) = self.functions.get(&written) {
+            return Some(*meaning);
         }
         let mut patterns = self.patterns.iter().rev();
-        let found = patterns.find(|(pattern, _)| matches(pattern, name));
-        found.map(|(_, effects)| &effects[..])
+        let found = patterns.find(|(pattern, _)| match pattern.contains("::") {
+            true => matches(pattern, &written),
+            false => matches(pattern, name),
+        });
+        found.map(|(_, meaning)| *meaning)
     }
 
     /// The Linux kernel.
@@ -336,11 +470,18 @@ impl Model {
         }) as u32
     }
 
-    fn set(&mut self, name: &str, effects: Vec<Effect>) {
-        match name.contains('*') {
-            true => self.patterns.push((name.to_owned(), effects)),
-            false => {
-                self.functions.insert(name.to_owned(), effects);
+    fn set(&mut self, names: &[String], inlined: &[String], effects: Vec<Effect>) {
+        let meaning = self.meanings.len();
+        let inlined = inlined.iter().map(|name| (name.clone(), meaning));
+        self.inlined.extend(inlined);
+        self.meanings.push(effects);
+        self.known.borrow_mut().clear();
+        for name in names {
+            match name.contains('*') {
+                true => self.patterns.push((name.clone(), meaning)),
+                false => {
+                    self.functions.insert(name.clone(), meaning);
+                }
             }
         }
     }
@@ -356,16 +497,23 @@ fn is_named(patterns: &[String], layout: &str) -> bool {
 
 /// Whether a name fits a pattern, in which `*` stands for anything.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, rest)) => {
-            let Some(tail) = name.strip_prefix(head) else {
-                return false;
-            };
-            let mut starts = tail.char_indices().map(|(at, _)| at);
-            starts.any(|at| matches(rest, &tail[at..])) || matches(rest, "")
+    let Some((head, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut left) = name.strip_prefix(head) else {
+        return false;
+    };
+    let Some((middle, tail)) = rest.rsplit_once('*') else {
+        return left.ends_with(rest);
+    };
+    // What comes first is best taken first.
+    for part in middle.split('*') {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
         }
     }
+    left.ends_with(tail)
 }
 
 #[cfg(test)]
@@ -380,6 +528,7 @@ mod tests {
             object: Object::Argument(0),
             mode: Mode::Write,
             fails: Fails::Never,
+            is_again: false,
         };
         assert_eq!(lock, [expected]);
         assert!(model.of("no_such_function").is_none());
@@ -409,5 +558,8 @@ mod tests {
         assert!(matches("_raw_*_lock*", "_raw_spin_lock_irqsave"));
         assert!(!matches("a*c", "ab"));
         assert!(!matches("a*c", "bc"));
+        assert!(!matches("ab*bc", "abc"));
+        assert!(matches("a*b*c*", "axbbxcc"));
+        assert!(!matches("a*b*c", "axcxb"));
     }
 }

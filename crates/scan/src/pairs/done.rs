@@ -15,7 +15,7 @@ use crate::model::Mode;
 use crate::moment::Moment;
 use crate::path::{Base, PathId, Site};
 use crate::state::{Held, State};
-use crate::summary::{Arguments, Deed, What};
+use crate::summary::{Arguments, Deed, What, unread};
 
 use super::semaphores;
 
@@ -53,7 +53,7 @@ impl Root {
                 Some(analysis.paths.field(base, offset))
             })
             .collect();
-        let mut terms = Arguments::new(self.function, &given);
+        let mut terms = Arguments::new(self.function, &given, &unread);
         let mut begin = State::default();
         for lock in &self.locks {
             let lock = analysis.paths.base(Base::Named(*lock));
@@ -222,7 +222,7 @@ fn inside(
     let mut found = Vec::new();
     for moment in &entered.moments {
         let state = State::of(moment);
-        let mut terms = Arguments::new(*function, &[]);
+        let mut terms = Arguments::new(*function, &[], &unread);
         for deed in summary.deeds.iter().filter(|deed| is_wanted(deed)) {
             // Threads that create each other in circles are as many as one round of that.
             if deed.chain.iter().any(|site| chain.contains(site)) {

@@ -8,7 +8,7 @@
 mod classes;
 mod given;
 mod held;
-mod methods;
+pub(crate) mod methods;
 mod modelled;
 mod rows;
 mod through;
@@ -51,6 +51,12 @@ pub struct Points<'a> {
     copies: Vec<(Target, Target)>,
     /// Threads that run a virtual function of an object.
     methods: Vec<(Site, Operand, u32)>,
+    /// Threads that run a boxed closure.
+    closures: Vec<(Site, Operand)>,
+    /// What such threads are given.
+    given: FxHashMap<Site, Operand>,
+    /// And which functions are in it, by their offsets.
+    functions_given: FxHashMap<Site, Vec<(i64, FunctionId)>>,
 }
 
 impl<'a> Points<'a> {
@@ -71,6 +77,9 @@ impl<'a> Points<'a> {
             parts: FxHashMap::default(),
             copies: Vec::new(),
             methods: Vec::new(),
+            closures: Vec::new(),
+            given: FxHashMap::default(),
+            functions_given: FxHashMap::default(),
         };
         for _ in &program.globals {
             let target = points.classes.fresh();
@@ -347,6 +356,15 @@ impl<'a> Points<'a> {
     /// Which bytes of its class so many bytes at a target may be, and how many; 0 if nobody knows where they end.
     pub fn range(&self, target: Target, size: u64) -> (i64, u64) {
         self.classes.range(target, size)
+    }
+
+    /// The classes that pointers in a class lead to.
+    pub fn pointed_from(&mut self, class: ClassId) -> Vec<ClassId> {
+        let fields = self.classes.fields(class);
+        let targets = fields
+            .into_iter()
+            .map(|(_, target)| self.classes.now(target).class);
+        targets.collect()
     }
 
     /// The class of a global variable.

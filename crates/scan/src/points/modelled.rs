@@ -44,7 +44,7 @@ impl Points<'_> {
                 Effect::Create { start, data, .. } => {
                     let data: Vec<Operand> = data.and_then(argument).into_iter().collect();
                     if let Some(start) = argument(*start) {
-                        self.indirect.push(through(site, start, data));
+                        self.calls_back(site, start, data);
                     }
                 }
                 Effect::Calls { function, with } => {
@@ -61,12 +61,32 @@ impl Points<'_> {
                         }
                     }
                     if let Some(function) = argument(*function) {
-                        self.indirect.push(through(site, function, with));
+                        self.calls_back(site, function, with);
                     }
                 }
                 Effect::Once { run, .. } => {
-                    if let Some(run) = argument(*run) {
-                        self.indirect.push(through(site, run, Vec::new()));
+                    match (
+                        argument(*run),
+                        argument(*run).and_then(|run| self.runs_stored(run)),
+                    ) {
+                        (_, Some(variable)) => self.link_stored(site, &variable),
+                        (Some(run), None) => self.calls_back(site, run, Vec::new()),
+                        (None, None) => {}
+                    }
+                }
+                Effect::OnceClosure { data, .. } => {
+                    if let (Some(data), Some(table)) = (argument(*data), argument(*data + 1)) {
+                        self.link_borrowed(site, data, table);
+                    }
+                }
+                Effect::CallsClosure { data } => {
+                    if let (Some(data), Some(table)) = (argument(*data), argument(*data + 1)) {
+                        self.link_borrowed(site, data, table);
+                    }
+                }
+                Effect::CallsObject { object, offset } => {
+                    if let Some(object) = argument(*object) {
+                        self.link_object(site, object, i64::from(*offset));
                     }
                 }
                 Effect::CreateMethod { object, slot, .. } => {
@@ -74,9 +94,24 @@ impl Points<'_> {
                         self.methods.push((site, object, *slot));
                     }
                 }
+                Effect::CreateClosure { at, .. } => {
+                    if let Some(at) = argument(*at) {
+                        self.closures.push((site, at));
+                    }
+                }
                 _ => {}
             }
         }
+    }
+
+    fn calls_back(&mut self, site: Site, operand: Operand, arguments: Vec<Operand>) {
+        self.indirect.push(Through {
+            site,
+            pointer: operand,
+            signature: None,
+            arguments,
+            into: None,
+        });
     }
 
     /// Pointers at the same offsets point at the same; other parts of the classes stay apart. Whether that was news.
@@ -97,16 +132,5 @@ impl Points<'_> {
             }
         }
         is_new
-    }
-}
-
-/// A function that is called by somebody who got its address.
-fn through(site: Site, pointer: Operand, arguments: Vec<Operand>) -> Through {
-    Through {
-        site,
-        pointer,
-        signature: None,
-        arguments,
-        into: None,
     }
 }

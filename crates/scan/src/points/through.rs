@@ -22,6 +22,9 @@ impl Points<'_> {
         for (site, object, slot) in std::mem::take(&mut self.methods) {
             self.link_method(site, object, slot);
         }
+        for (site, at) in std::mem::take(&mut self.closures) {
+            self.link_closure(site, at);
+        }
         loop {
             let before = self.linked.len();
             for number in 0..self.indirect.len() {
@@ -40,8 +43,8 @@ impl Points<'_> {
         }
     }
 
-    /// What a call through a pointer may call: what is stored in the member that it is read from, or else all in its class; but nothing of another
-    /// type.
+    /// What a call through a pointer may call: what is stored in the member that it is read from, or else all in its class. If functions of the
+    /// type that is called are among it, only those.
     fn callees(&mut self, through: &Through) -> Vec<FunctionId> {
         let function = through.site.function;
         if let Operand::Function(id) = through.pointer {
@@ -58,9 +61,12 @@ impl Points<'_> {
                 self.classes.functions(target)
             }
         };
-        if let Some(signature) = through.signature {
-            functions.retain(|id| self.program.function(*id).signature == signature);
+        let program = self.program;
+        let fits = |id: &FunctionId| Some(program.function(*id).signature) == through.signature;
+        if functions.iter().any(fits) {
+            functions.retain(fits);
         }
+        self.keep_of_slot(through, &mut functions);
         functions.sort_unstable();
         functions.dedup();
         functions

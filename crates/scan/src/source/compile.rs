@@ -19,8 +19,11 @@ const UNOPTIMISED: [&str; 8] = [
     "-c",
 ];
 
-/// The same for Rust. Its LLVM is newer than ours, but its text can be read.
-const UNOPTIMISED_RUST: [&str; 8] = [
+/// The same for Rust. Its LLVM is newer than ours, but its text can be read. Names tell which generic instance a function is. A panic ends
+/// the program: what would run on the way out is not looked at.
+const UNOPTIMISED_RUST: [&str; 10] = [
+    "-Csymbol-mangling-version=v0",
+    "-Cpanic=abort",
     "-Copt-level=0",
     "-Cdebuginfo=2",
     "-Ccodegen-units=1",

@@ -6,4 +6,4 @@ mod places;
 
 pub(super) use describe::{at_offset, pointed, stripped};
 pub(super) use layouts::Layouts;
-pub(super) use places::Places;
+pub(super) use places::{Places, file_of};

@@ -30,6 +30,34 @@ mod operand {
 /// How deeply calls may have been inlined.
 const DEPTH: usize = 128;
 
+/// The path of a file, without ways back: headers of the compiler are found through those.
+fn path(file: Node) -> Option<String> {
+    let name = file.text(operand::FILE_NAME)?;
+    let path = match file.text(operand::DIRECTORY) {
+        Some(directory) if !name.starts_with('/') => {
+            let name = name.strip_prefix("./").unwrap_or(&name);
+            format!("{}/{name}", directory.trim_end_matches('/'))
+        }
+        _ => name,
+    };
+    if !path.starts_with('/') || !path.contains("/../") {
+        return Some(path);
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').skip(1) {
+        match part {
+            ".." => drop(parts.pop()),
+            other => parts.push(other),
+        }
+    }
+    Some(format!("/{}", parts.join("/")))
+}
+
+/// The file of a function's own entry.
+pub(in crate::llvm) fn file_of(function: Node) -> Option<String> {
+    path(function.operand(operand::FILE)?)
+}
+
 impl<'m> Places<'m> {
     /// The place of an instruction's location.
     pub(in crate::llvm) fn at(&mut self, location: Node<'m>) -> Option<PlaceId> {
@@ -95,14 +123,7 @@ impl<'m> Places<'m> {
         if node.kind() != kind::FILE {
             return None;
         }
-        let name = node.text(operand::FILE_NAME)?;
-        let path = match node.text(operand::DIRECTORY) {
-            Some(directory) if !name.starts_with('/') => {
-                let name = name.strip_prefix("./").unwrap_or(&name);
-                format!("{}/{name}", directory.trim_end_matches('/'))
-            }
-            _ => name,
-        };
+        let path = path(node)?;
         let next = FileId::new(self.files.len());
         let id = *self.by_path.entry(path.clone()).or_insert(next);
         if id == next {

@@ -53,9 +53,14 @@ impl<'m> Body<'_, 'm> {
         let address = instruction.operand(0)?;
         let (base, layout) = (self.operand(address), self.layout_at(address));
         let mut read = Vec::new();
-        for (offset, ty) in members {
+        for (index, (offset, ty)) in (0..).zip(members) {
             let from = self.part_of(base, offset, layout);
-            let member = self.fresh(ty.is_pointer());
+            // Pointers to member functions are read as numbers.
+            let becomes_address = instruction
+                .users()
+                .iter()
+                .any(|user| user.member_indices() == [index] && self.numbers.contains(user));
+            let member = self.fresh(ty.is_pointer() || becomes_address);
             self.push(Kind::Load {
                 into: member,
                 from,

@@ -19,7 +19,7 @@ pub(super) struct Body<'l, 'm> {
     lowered: Vec<ir::Value>,
     names: FxHashMap<Value<'m>, String>,
     /// Numbers that are addresses.
-    numbers: FxHashSet<Value<'m>>,
+    pub(super) numbers: FxHashSet<Value<'m>>,
     /// What variables of the source text say their addresses point at.
     pub(super) variable_pointees: FxHashMap<Value<'m>, Node<'m>>,
     /// What is known of addresses by now.

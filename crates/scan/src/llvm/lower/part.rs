@@ -20,6 +20,17 @@ pub(super) struct Steps<'m> {
     pub(super) reached: Type<'m>,
 }
 
+/// Whether a number is the second half of a pointer to a member function: how far the object lies from where the function expects it.
+fn adjusts_member(index: Value) -> bool {
+    let pair = index.operand(0).map(|pair| pair.ty());
+    let halves = pair.map(|pair| [0, 1, 2].map(|half| pair.member(half)));
+    let is_number = |ty: &Option<Type>| ty.is_some_and(|ty| ty.integer_width() == Some(64));
+    index.member_indices() == [1]
+        && halves.is_some_and(|[one, other, rest]| {
+            is_number(&one) && is_number(&other) && rest.is_none()
+        })
+}
+
 impl<'m> Lowering<'m> {
     /// The steps of an instruction or expression; `None` for those that are done for several addresses at once.
     pub(super) fn steps(&self, value: Value<'m>) -> Option<Steps<'m>> {
@@ -51,6 +62,8 @@ impl<'m> Lowering<'m> {
                     let bytes = number.wrapping_mul(i64::try_from(stride).unwrap_or(0));
                     steps.constant = steps.constant.wrapping_add(bytes);
                 }
+                // Where a base class lies in a derived one: nearly always at its beginning.
+                None if adjusts_member(index) => {}
                 None => steps.variables.push((stride, index)),
             }
         }

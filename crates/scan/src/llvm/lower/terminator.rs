@@ -31,8 +31,11 @@ impl<'m> Body<'_, 'm> {
                 self.switch(instruction, on, &next)
                     .unwrap_or(Terminator::Any(next))
             }
-            // The first is where a call goes on that returns.
-            LLVMInvoke | LLVMCallBr | LLVMIndirectBr => Terminator::Any(next),
+            LLVMInvoke => match *next.as_slice() {
+                [then, unwind] => Terminator::Call { then, unwind },
+                _ => Terminator::Any(next),
+            },
+            LLVMCallBr | LLVMIndirectBr => Terminator::Any(next),
             LLVMCleanupRet | LLVMCatchRet | LLVMCatchSwitch => Terminator::Any(next),
             LLVMResume | LLVMUnreachable => Terminator::Unreachable,
             _ => return None,
