@@ -7,6 +7,7 @@ mod alias;
 mod cover;
 pub mod deadlocks;
 mod done;
+mod meeting;
 mod protect;
 pub mod ruled_out;
 mod same_lock;
@@ -27,6 +28,7 @@ use crate::summary::{Deed, What};
 pub use alias::Same;
 pub(crate) use cover::is_covered;
 pub use done::{Done, Root, all};
+use meeting::Meeting;
 pub use protect::Order;
 pub use threads::Together;
 
@@ -95,9 +97,10 @@ pub fn find(analysis: &mut Analysis, done: &[Done], wanted: Wanted) -> (Vec<Pair
         if groups.len() > MOST {
             thin(&mut groups);
         }
+        let meeting = Meeting::of(analysis, &groups);
         for (at, one) in groups.iter().enumerate() {
-            for other in &groups[at..] {
-                search.pair(analysis, one, other);
+            for other in meeting.from(at) {
+                search.pair(analysis, one, &groups[*other]);
             }
         }
     }

@@ -11,6 +11,9 @@ const CALL: i64 = 24;
 /// And the one that leaves the closure where it is.
 const CALL_AGAIN: i64 = 32;
 
+/// How many reads of what was put somewhere before are followed.
+const DEEPEST: u32 = 8;
+
 impl Points<'_> {
     /// A thread runs a virtual function of an object whose address is where an operand points: that of the table that was stored there last.
     /// If that is not in sight, one of those whose tables are stored by the same function, or by what that calls. (By classes alone all
@@ -295,6 +298,11 @@ impl<'f> Addresses<'f> {
 
     /// Where an operand points, from the value that it is computed from.
     fn of_operand(&self, operand: Operand) -> Option<Address> {
+        self.through(operand, DEEPEST)
+    }
+
+    /// The same through so many reads of what was put somewhere before: in a loop that may be what is asked for.
+    fn through(&self, operand: Operand, reads: u32) -> Option<Address> {
         let Operand::Value(mut value) = operand else {
             return None;
         };
@@ -314,8 +322,9 @@ impl<'f> Addresses<'f> {
                     _ => break,
                 },
                 // What was put there and is read again.
-                Some(Kind::Load { from, .. }) => {
-                    let stored = self.of_operand(*from).map(|from| self.stored(from));
+                Some(Kind::Load { from, .. }) if reads > 0 => {
+                    let stored = self.through(*from, reads - 1);
+                    let stored = stored.map(|from| self.stored(from));
                     match stored.as_deref() {
                         Some([Operand::Value(only)]) if *only != value => value = *only,
                         _ => break,
