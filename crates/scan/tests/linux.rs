@@ -104,7 +104,7 @@ fn callers_hold_locks_and_interrupts_come_at_any_time() {
 /// What every driver below begins with.
 const KERNEL: &str = "
 typedef unsigned long size_t;
-typedef struct { int raw; } spinlock_t;
+typedef struct { union { struct { int raw; } rlock; }; } spinlock_t;
 struct mutex { int owner; };
 struct work_struct { long data; void (*func)(struct work_struct *); };
 struct timer_list { long expires; void (*function)(struct timer_list *); };
@@ -184,10 +184,10 @@ static long read_port(struct file *file) {
         return -1;
     port->sure++;
     mutex_unlock(&port->lock);
-    if (_raw_spin_trylock(&port->spin)) {
-        port->tried++;
-        _raw_spin_unlock(&port->spin);
-    }
+    if (__builtin_expect(!file || !_raw_spin_trylock(&port->spin), 0))
+        return 0;
+    port->tried++;
+    _raw_spin_unlock(&port->spin);
     return 0;
 }
 static long write_port(struct file *file) {
@@ -204,6 +204,36 @@ const struct file_operations operations = {read_port, write_port};
     assert!(has(&found, "unsure"), "{found:?}");
     assert!(!has(&found, "->sure"), "{found:?}");
     assert!(!has(&found, "tried"), "{found:?}");
+}
+
+#[test]
+fn global_locks_are_different_ones() {
+    let found = variables(
+        "
+static spinlock_t one, other;
+static int same, mixed;
+struct file { int number; };
+static long read_port(struct file *file) {
+    _raw_spin_lock(&one);
+    same++;
+    mixed++;
+    _raw_spin_unlock(&one);
+    return 0;
+}
+static long write_port(struct file *file) {
+    _raw_spin_lock(&one);
+    same++;
+    _raw_spin_unlock(&one);
+    _raw_spin_lock(&other);
+    mixed++;
+    _raw_spin_unlock(&other);
+    return 0;
+}
+const struct file_operations operations = {read_port, write_port};
+",
+    );
+    assert!(has(&found, "mixed"), "{found:?}");
+    assert!(!has(&found, "same"), "{found:?}");
 }
 
 #[test]
