@@ -22,7 +22,7 @@ Its kernel was another one twenty years ago, and its machine is not named. Time 
 ";
 
 const PROGRAMS: &str = "
-Programs with threads from Debian's source packages, and SQLite as a library, each file compiled for itself and scanned together. (Goal: 300 KLOC within 2 GiB.)
+Programs with threads from Debian's source packages, and SQLite as a library, each file compiled for itself and scanned together; \"too long\" is more than 120 s. (Goal: 300 KLOC within 2 GiB.)
 
 | program | KLOC | vars | warnings | reduced | contexts | deadlocks | time | memory |
 |---|---|---|---|---|---|---|---|---|

@@ -196,9 +196,10 @@ impl<'a> Teller<'a> {
         let name = self.analysis.lock_name(held.lock);
         let member = self.analysis.members.at(held.at, false);
         let place = member.and_then(|member| member.outermost());
+        let has_classes = self.analysis.model.has_lock_classes();
         Lock {
             name: match place {
-                Some((layout, offset)) if name.contains(['*', '+']) => {
+                Some((layout, offset)) if has_classes && name.contains(['*', '+']) => {
                     self.analysis.program.member_name(layout, offset)
                 }
                 _ => name,
