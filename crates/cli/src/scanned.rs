@@ -101,7 +101,7 @@ impl Scanned {
         let report = tempfile::NamedTempFile::new()
             .map_err(|error| failed(format!("there is no room for a file: {error}")))?;
         let mut command = scanner::command()?;
-        command.args(["--format", "json", "--output"]);
+        command.args(["--all-pairs", "--format", "json", "--output"]);
         command.arg(report.path()).args(args);
         let shown = command.get_program().display().to_string();
         let ended = command

@@ -148,10 +148,7 @@ pub fn is_foreign(frame: &deadheat_code::Frame) -> bool {
 pub fn is_foreign_file(file: &str) -> bool {
     let theirs = ["/rustc/", "/usr/include/", "/usr/lib/"];
     let is_theirs = theirs.iter().any(|folder| file.starts_with(folder));
-    is_theirs
-        || file.contains("/rustlib/src/")
-        || file.starts_with(RUNTIME)
-        || is_stand_in(file)
+    is_theirs || file.contains("/rustlib/src/") || file.starts_with(RUNTIME) || is_stand_in(file)
 }
 
 /// Whether it stands in for a function of Rust's standard library. Where it was compiled is put before its path.

@@ -10,11 +10,15 @@ use crate::calls::{self, Calls};
 use crate::flow;
 use crate::ir::{FunctionId, GlobalId, Kind, Operand, PlaceId, Program};
 use crate::model::{Effect, Model};
+use crate::moment::Moments;
 use crate::path::{PathId, Paths, Site};
 use crate::pointees::Pointees;
 use crate::points::{ClassId, Points, Target};
 use crate::stores::Stores;
 use crate::summary::{Deed, Summary};
+
+/// How many deeds of callees a summary tells. Callees beyond that are entered without arguments.
+const BUDGET: usize = 2000;
 
 /// How often functions that call each other are looked at again.
 const ROUNDS: usize = 4;
@@ -48,6 +52,8 @@ pub struct Analysis<'a> {
     pub calls: Calls,
     /// All paths.
     pub paths: Paths,
+    /// What is known when something is done.
+    pub moments: Moments,
     /// What functions do.
     pub summaries: Vec<Option<Rc<Summary>>>,
     /// Where threads are created.
@@ -66,7 +72,9 @@ pub struct Analysis<'a> {
     inlined: FxHashMap<PlaceId, &'a [Effect]>,
     /// The classes of memory that handles of threads are kept in, by where these are created.
     pub handles: FxHashMap<Site, ClassId>,
-    /// Functions whose summaries were too large, and say less than is known.
+    /// How many deeds of callees a summary tells.
+    pub budget: usize,
+    /// Functions that are entered without their callers' arguments, since they do too much.
     pub cut: BTreeSet<FunctionId>,
     /// Calls of functions of which nothing is known.
     pub unknown: BTreeMap<FunctionId, Site>,
@@ -77,6 +85,16 @@ pub struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// Looks at a program with these beginnings.
     pub fn of(program: &'a Program, model: &'a Model, roots: &[FunctionId]) -> Self {
+        Analysis::within(program, model, roots, BUDGET)
+    }
+
+    /// The same with so many deeds of callees in each function's summary.
+    pub fn within(
+        program: &'a Program,
+        model: &'a Model,
+        roots: &[FunctionId],
+        budget: usize,
+    ) -> Self {
         let mut points = Points::of(program, model);
         points.give(roots);
         let calls = Calls::of(program, &points, roots);
@@ -86,6 +104,7 @@ impl<'a> Analysis<'a> {
             points,
             calls,
             paths: Paths::default(),
+            moments: Moments::default(),
             summaries: vec![None; program.functions.len()],
             spawns: BTreeMap::new(),
             shared: FxHashSet::default(),
@@ -95,6 +114,7 @@ impl<'a> Analysis<'a> {
             semaphores: FxHashMap::default(),
             inlined: FxHashMap::default(),
             handles: FxHashMap::default(),
+            budget,
             cut: BTreeSet::new(),
             unknown: BTreeMap::new(),
             unresolved: BTreeSet::new(),
@@ -247,10 +267,12 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Whether a deed has a place in the program's own text, or in text that nobody knows: there, or where it was called from.
+    /// Whether a deed has a place in the program's own text, or in text that nobody knows: there, or where it was called from in its thread.
     pub fn is_own(&self, deed: &Deed) -> bool {
-        let mut sites = deed.calls.iter().chain([&deed.site]);
-        sites.any(|site| {
+        let created = deed.chain.last();
+        let begin = deed.calls.iter().position(|site| Some(site) == created);
+        let sites = deed.calls.iter().skip(begin.map_or(0, |begin| begin + 1));
+        sites.chain([&deed.site]).any(|site| {
             let mut at = self.place(*site);
             let is_unknown = at.is_none();
             let mut places = std::iter::from_fn(|| {

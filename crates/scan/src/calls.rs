@@ -16,6 +16,8 @@ use crate::shape::Shape;
 pub struct Calls {
     /// Functions in groups that call each other, callees first.
     pub groups: Vec<Vec<FunctionId>>,
+    /// The number of each function's group.
+    group_of: Vec<usize>,
     /// The shape of each function.
     pub shapes: Vec<Rc<Shape>>,
     /// What each statement calls: directly, through a pointer, or as a thread that it creates.
@@ -59,12 +61,19 @@ impl Calls {
                 group
             })
             .collect();
+        let mut group_of = vec![0; program.functions.len()];
+        for (number, group) in groups.iter().enumerate() {
+            for function in group {
+                group_of[function.index()] = number;
+            }
+        }
         let shapes = program.functions.iter();
         let shapes = shapes
             .map(|function| Rc::new(Shape::of(function)))
             .collect();
         let mut calls = Calls {
             groups,
+            group_of,
             shapes,
             targets,
             callers,
@@ -108,6 +117,11 @@ impl Calls {
     /// Whether a function runs once, at most.
     pub fn runs_once(&self, function: FunctionId) -> bool {
         self.runs_once[function.index()]
+    }
+
+    /// Whether two functions call each other, perhaps through others.
+    pub fn call_each_other(&self, one: FunctionId, other: FunctionId) -> bool {
+        self.group_of[one.index()] == self.group_of[other.index()]
     }
 
     /// What a statement calls.

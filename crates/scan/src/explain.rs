@@ -7,7 +7,7 @@ use deadheat_report::{Finding, own_place, text};
 
 use crate::pairs::deadlocks::Cycle;
 use crate::pairs::ruled_out::{self, RuledOut, Why};
-use crate::pairs::{Pair, Root};
+use crate::pairs::{Done, Pair, Root};
 use crate::path::{Base, PathId, Site};
 use crate::rank::{self, Reason};
 use crate::sharing::{self, Origin, Reach};
@@ -22,7 +22,7 @@ const LISTED: usize = 12;
 /// All about a possible race.
 pub fn race(
     teller: &mut Teller,
-    roots: &[Root],
+    (roots, done): (&[Root], &[Done]),
     pair: &Pair,
     finding: &Finding,
     reasons: &[Reason],
@@ -47,7 +47,7 @@ pub fn race(
     let head = format!("rank {:+}", rank::rank(reasons));
     let told: Vec<String> = reasons.iter().map(weighed).collect();
     section(&mut out, &head, &told);
-    let others = ruled_out::beside(&mut teller.analysis, roots, pair);
+    let others = ruled_out::beside(&mut teller.analysis, done, pair);
     let mut told: Vec<String> = Vec::new();
     for other in &others {
         let line = ruled_out_told(teller, other);
@@ -152,10 +152,10 @@ fn histories<'d>(
 ) -> Vec<String> {
     let mut told = Vec::new();
     for (deed, name) in deeds.zip(names) {
-        if deed.held.is_empty() {
+        if deed.moment.held.is_empty() {
             told.push(format!("{name}: no lock is held"));
         }
-        for held in &deed.held {
+        for held in &deed.moment.held {
             let lock = named(teller, held.lock);
             let place = at(teller, held.at);
             let since: Vec<String> = held.since.iter().map(|lock| named(teller, *lock)).collect();

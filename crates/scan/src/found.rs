@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use deadheat_report::{Finding, Kind};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::analysis::Analysis;
@@ -10,7 +11,7 @@ use crate::explain;
 use crate::ir::{FunctionId, Program};
 use crate::left_out::{self, LeftOut};
 use crate::model::Model;
-use crate::pairs::{self, Counts, Pair, Root, cover, deadlocks};
+use crate::pairs::{self, Counts, Done, Pair, Root, Wanted, deadlocks};
 use crate::rank::{self, Habits, Reason};
 use crate::told::Teller;
 
@@ -37,7 +38,7 @@ pub struct Figures {
     pub warnings: usize,
     /// Those that no other warning covers.
     pub after_reduction: usize,
-    /// One for each two places.
+    /// Without contexts: one for each place, or one for each two if all pairs are wanted.
     pub after_contexts: usize,
     /// Possible deadlocks.
     pub deadlocks: usize,
@@ -51,7 +52,8 @@ pub struct Scan<'a> {
     roots: &'a [Root],
     pairs: Vec<Pair>,
     cycles: Vec<deadlocks::Cycle>,
-    covered: Vec<Option<usize>>,
+    done: Vec<Done>,
+    wanted: Wanted,
     habits: Habits,
     counts: Counts,
     time: Duration,
@@ -59,7 +61,7 @@ pub struct Scan<'a> {
 
 /// Scans a program.
 pub fn scan(program: &Program, model: &Model, roots: &[Root]) -> Scanned {
-    Scan::of(program, model, roots).scanned()
+    Scan::of(program, model, roots, Wanted::All).scanned()
 }
 
 /// What a deadlock's locks say for it.
@@ -67,31 +69,32 @@ const OF_DEADLOCK: i32 = 2;
 
 impl<'a> Scan<'a> {
     /// Looks for what may go wrong.
-    pub fn of(program: &'a Program, model: &'a Model, roots: &'a [Root]) -> Self {
+    pub fn of(program: &'a Program, model: &'a Model, roots: &'a [Root], wanted: Wanted) -> Self {
         let started = Instant::now();
         let functions: Vec<FunctionId> = roots.iter().map(|root| root.function).collect();
         let mut analysis = Analysis::of(program, model, &functions);
-        let (pairs, counts) = pairs::find(&mut analysis, roots);
-        let covered = cover::covers(&analysis, &pairs);
-        let cycles = deadlocks::find(&mut analysis, roots);
-        let habits = Habits::of(&mut analysis, roots);
+        let done = pairs::all(&mut analysis, roots);
+        let (pairs, counts) = pairs::find(&mut analysis, &done, wanted);
+        let cycles = deadlocks::find(&mut analysis, &done);
+        let habits = Habits::of(&mut analysis, &done);
         Scan {
             teller: Teller::new(analysis),
             roots,
             pairs,
             cycles,
-            covered,
+            done,
+            wanted,
             habits,
             counts,
             time: started.elapsed(),
         }
     }
 
-    /// The warnings, one for each two places.
+    /// The warnings: of pairs one for each two places, or so many that each place is in one.
     pub fn scanned(&mut self) -> Scanned {
         let started = Instant::now();
         let mut ranked: Vec<(i32, Finding)> = Vec::new();
-        for number in 0..self.pairs.len() {
+        for number in self.chosen() {
             let reasons = self.reasons(number);
             let mut finding = self.teller.race(&self.pairs[number]);
             finding.reasons = reasons.iter().map(|reason| reason.told.clone()).collect();
@@ -106,19 +109,28 @@ impl<'a> Scan<'a> {
                 .then_with(|| one.signature.cmp(&other.signature))
         });
         let mut findings: Vec<Finding> = Vec::new();
+        let mut known: FxHashMap<String, usize> = FxHashMap::default();
         for (_, finding) in ranked {
-            match findings.iter_mut().find(|known| known.id == finding.id) {
-                Some(known) => known.count += finding.count,
-                None => findings.push(finding),
+            match known.get(&finding.id) {
+                Some(known) => findings[*known].count += finding.count,
+                None => {
+                    known.insert(finding.id.clone(), findings.len());
+                    findings.push(finding);
+                }
             }
         }
+        if self.wanted == Wanted::EachPlace {
+            let mut named = FxHashSet::default();
+            findings.retain(|finding| tells_new_place(finding, &mut named));
+        }
+        let warnings = self.counts.disjoint - self.counts.inconsistent - self.counts.ordered;
         let functions = &self.teller.analysis.program.functions;
         let figures = Figures {
             functions: functions.iter().filter(|one| one.is_defined()).count(),
             shared_variables: self.teller.variables(&self.pairs),
             disjoint: self.counts.disjoint,
-            warnings: self.counts.disjoint - self.counts.inconsistent - self.counts.ordered,
-            after_reduction: self.covered.iter().filter(|one| one.is_none()).count(),
+            warnings,
+            after_reduction: warnings - self.counts.covered,
             after_contexts: findings
                 .iter()
                 .filter(|finding| finding.kind == Kind::Race)
@@ -133,10 +145,30 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The pairs that are told: all, or the first by rank that have a statement that none before them has.
+    fn chosen(&mut self) -> Vec<usize> {
+        let all = 0..self.pairs.len();
+        if self.wanted == Wanted::All {
+            return all.collect();
+        }
+        let open = all.filter(|number| !self.pairs[*number].is_covered);
+        let mut ranked: Vec<(i32, usize)> = open.map(|number| (0, number)).collect();
+        for (rank, number) in &mut ranked {
+            *rank = -rank::rank(&self.reasons(*number));
+        }
+        ranked.sort_unstable();
+        let mut named = FxHashSet::default();
+        let mut is_new = |number: &usize| {
+            let [one, other] = &self.pairs[*number].deeds;
+            let new = [one, other].map(|deed| named.insert((deed.site, deed.what)));
+            new[0] || new[1]
+        };
+        let numbers = ranked.into_iter().map(|(_, number)| number);
+        numbers.filter(|number| is_new(number)).collect()
+    }
+
     fn reasons(&mut self, pair: usize) -> Vec<Reason> {
-        let covered = self.covered[pair].is_some();
-        let pair = &self.pairs[pair];
-        rank::reasons(&mut self.teller.analysis, &self.habits, pair, covered)
+        rank::reasons(&mut self.teller.analysis, &self.habits, &self.pairs[pair])
     }
 
     /// Everything about one warning; `None` if no warning has that name.
@@ -146,7 +178,8 @@ impl<'a> Scan<'a> {
             if finding.id == id {
                 let reasons = self.reasons(number);
                 let pair = self.pairs[number].clone();
-                let told = explain::race(&mut self.teller, self.roots, &pair, &finding, &reasons);
+                let known = (self.roots, &self.done[..]);
+                let told = explain::race(&mut self.teller, known, &pair, &finding, &reasons);
                 return Some(told);
             }
         }
@@ -158,4 +191,13 @@ impl<'a> Scan<'a> {
         }
         None
     }
+}
+
+/// Whether a warning has an access that none before it has.
+fn tells_new_place(finding: &Finding, named: &mut FxHashSet<(String, String)>) -> bool {
+    let mut is_new = finding.kind != Kind::Race;
+    for access in &finding.accesses {
+        is_new |= named.insert((access.op.clone(), access.place.at()));
+    }
+    is_new
 }

@@ -65,7 +65,7 @@ pub fn of(analysis: &Analysis) -> Vec<LeftOut> {
     if !cut.is_empty() {
         all.push(LeftOut {
             what: format!(
-                "the contexts, each for itself, of {} that do too much",
+                "the arguments of {} that do too much, or call each other",
                 functions(&cut)
             ),
             functions: cut,

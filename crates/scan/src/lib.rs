@@ -4,6 +4,7 @@
 
 pub mod analysis;
 pub mod calls;
+mod deeds;
 mod error;
 mod explain;
 pub mod filter;
@@ -14,6 +15,7 @@ pub mod left_out;
 pub mod llvm;
 mod memory;
 pub mod model;
+pub mod moment;
 mod names;
 pub mod pairs;
 pub mod path;

@@ -10,6 +10,7 @@ use deadheat_scan::filter::{Filter, Glob};
 use deadheat_scan::found::{Figures, Scan, Scanned};
 use deadheat_scan::left_out::LeftOut;
 use deadheat_scan::model::Model;
+use deadheat_scan::pairs::Wanted;
 use deadheat_scan::show::{self, Shown};
 use deadheat_scan::wait::Wait;
 use deadheat_scan::{Error, ir, llvm, roots, source, unwanted};
@@ -74,6 +75,10 @@ struct Arguments {
     /// The configuration, instead of the nearest deadheat.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Every pair of places that may race, also those that say nothing new. Without it each place is in one warning.
+    #[arg(long)]
+    all_pairs: bool,
 
     /// How to report what was found.
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -158,7 +163,11 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
     }
     wait.next("looking for possible races and deadlocks");
     let roots = roots::of(&program, &model);
-    let mut scan = Scan::of(&program, &model, &roots);
+    let wanted = match arguments.all_pairs || arguments.explain.is_some() {
+        true => Wanted::All,
+        false => Wanted::EachPlace,
+    };
+    let mut scan = Scan::of(&program, &model, &roots, wanted);
     if let Some(id) = &arguments.explain {
         let told = scan.explain(id);
         drop(wait);

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use crate::analysis::Analysis;
 use crate::ir::Mark;
-use crate::pairs::{Pair, Same};
+use crate::pairs::{Done, Pair, Same};
 use crate::path::PathId;
 use crate::summary::What;
 
@@ -25,20 +27,19 @@ pub struct Habits {
 
 impl Habits {
     /// Looks at all that the program does to memory.
-    pub fn of(analysis: &mut Analysis, roots: &[crate::pairs::Root]) -> Self {
+    pub fn of(analysis: &mut Analysis, done: &[Done]) -> Self {
         let mut habits = Habits::default();
-        for root in roots {
-            let deeds = root.deeds(analysis);
-            let mut seen = std::collections::BTreeSet::new();
-            for deed in &deeds {
-                let (What::Access { .. }, Some(path)) = (deed.what, deed.path) else {
+        for done in done {
+            let mut seen = FxHashSet::default();
+            for deed in &done.accesses {
+                let Some(path) = deed.path else {
                     continue;
                 };
-                if !seen.insert((deed.site, deed.path)) {
+                if !seen.insert((deed.site, path)) {
                     continue;
                 }
                 let variable = analysis.paths.plain(path);
-                let locks: Vec<PathId> = deed.held.iter().map(|held| held.lock).collect();
+                let locks: Vec<PathId> = deed.moment.held.iter().map(|held| held.lock).collect();
                 let (count, by_lock) = habits.of_variable.entry(variable).or_default();
                 *count += 1;
                 for lock in locks {
@@ -57,13 +58,8 @@ impl Habits {
     }
 }
 
-/// The reasons for a warning's rank. `covered`: another warning comes before it on every way.
-pub fn reasons(
-    analysis: &mut Analysis,
-    habits: &Habits,
-    pair: &Pair,
-    covered: bool,
-) -> Vec<Reason> {
+/// The reasons for a warning's rank.
+pub fn reasons(analysis: &mut Analysis, habits: &Habits, pair: &Pair) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let mut add = |weight: i32, told: String| reasons.push(Reason { weight, told });
     let [one, other] = &pair.deeds;
@@ -89,7 +85,7 @@ pub fn reasons(
         let name = analysis.lock_name(lock);
         add(2, format!("{times} of {count} accesses hold {name}"));
     }
-    if one.held.is_empty() && other.held.is_empty() {
+    if one.moment.held.is_empty() && other.moment.held.is_empty() {
         add(0, "neither side holds a lock".to_owned());
     }
     if let Some(condition) = pair.condition {
@@ -118,7 +114,7 @@ pub fn reasons(
     if writes.count() == 2 {
         add(1, "both sides write".to_owned());
     }
-    if covered {
+    if pair.is_covered {
         add(
             -3,
             "on every way there the same thread has done the same before, under no more locks"

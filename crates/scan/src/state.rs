@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::ValueId;
 use crate::model::Mode;
+use crate::moment::Moment;
 use crate::path::{PathId, Site};
 
 /// A lock that is held.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Held {
     /// Which.
     pub lock: PathId,
@@ -27,7 +28,7 @@ pub struct Held {
 }
 
 /// A lock that may have been given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Released {
     /// Which, if that is known.
     pub lock: Option<PathId>,
@@ -58,6 +59,42 @@ pub enum Fact {
     Signalled(PathId),
     /// A barrier was passed.
     Passed(PathId),
+    /// Any of these, of too many to list them.
+    Anything,
+}
+
+/// How many locks and facts are told apart. Functions that call each other through ever longer pointers would have no end of them.
+const MOST: usize = 32;
+
+/// Says less about what may have been given back, if there is too much of it: any lock of the same class.
+pub fn bound_released(released: &mut BTreeSet<Released>) {
+    if released.len() > MOST {
+        let classes = released.iter().map(|one| Released {
+            lock: one.lock.filter(|_| one.target.is_none()),
+            ..*one
+        });
+        *released = classes.collect();
+    }
+    if released.len() > MOST {
+        *released = BTreeSet::from([Released {
+            lock: None,
+            target: None,
+        }]);
+    }
+}
+
+/// Says less about what may have happened, if that is too much.
+pub fn bound_maybe(maybe: &mut BTreeSet<Fact>) {
+    if maybe.len() > MOST {
+        *maybe = BTreeSet::from([Fact::Anything]);
+    }
+}
+
+/// Says less about what has surely happened.
+pub fn bound_sure<T: Copy + Ord>(sure: &mut BTreeSet<T>) {
+    while sure.len() > MOST {
+        sure.pop_last();
+    }
 }
 
 /// What is known at a place.
@@ -86,6 +123,29 @@ pub struct State {
 }
 
 impl State {
+    /// What is known when a function is entered in this moment.
+    pub fn of(moment: &Moment) -> Self {
+        State {
+            held: moment.held.clone(),
+            released: moment.released.clone(),
+            acquired: moment.acquired.clone(),
+            has_waited: moment.has_waited,
+            live: moment.live.iter().map(|site| (*site, None)).collect(),
+            after: moment.after.clone(),
+            maybe: moment.maybe.clone(),
+            ..State::default()
+        }
+    }
+
+    /// Says less where there is too much to say.
+    pub fn bound(&mut self) {
+        bound_released(&mut self.released);
+        bound_maybe(&mut self.maybe);
+        bound_sure(&mut self.acquired);
+        bound_sure(&mut self.after);
+        bound_sure(&mut self.joined);
+    }
+
     /// Two ways meet. Whether this one has changed.
     pub fn meet(&mut self, other: &State) -> bool {
         let before = self.clone();

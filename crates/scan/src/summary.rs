@@ -5,9 +5,13 @@
 //! holds is added when the summary is used.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::ir::{FunctionId, Mark, ValueId};
 use crate::model::Mode;
+use crate::moment::{Moment, Moments, Way};
 use crate::path::{Base, PathId, Paths, Site};
 use crate::points::Target;
 use crate::state::{Fact, Held, Released, State};
@@ -42,24 +46,12 @@ pub struct Deed {
     pub path: Option<PathId>,
     /// The class of memory.
     pub target: Option<Target>,
-    /// Locks that are held.
-    pub held: Vec<Held>,
-    /// Locks of the caller that may have been given back before.
-    pub released: BTreeSet<Released>,
-    /// Locks that were surely taken before, since the function began.
-    pub acquired: BTreeSet<PathId>,
-    /// Whether a condition may have been waited for before, since the function began.
-    pub has_waited: bool,
-    /// Threads that may run at that time, created by the one that does this.
-    pub live: BTreeSet<Site>,
-    /// What has surely happened before.
-    pub after: BTreeSet<Fact>,
-    /// What may have happened before.
-    pub maybe: BTreeSet<Fact>,
+    /// What is known then.
+    pub moment: Rc<Moment>,
     /// The threads, one created by the other, in the last of which this happens. Empty: in the one that runs the function.
     pub chain: Vec<Site>,
-    /// The calls and creations of threads on the way, from the function to here.
-    pub calls: Vec<Site>,
+    /// The way from the function to here.
+    pub calls: Way,
 }
 
 /// What is done.
@@ -80,43 +72,76 @@ pub enum What {
     Signal,
     /// A barrier is passed.
     Barrier,
+    /// A function is called that does too much to be told here.
+    Enter(FunctionId),
 }
 
-/// Which paths a callee's parameters are in the caller.
+impl What {
+    /// How many bytes are accessed; 0 if that is not known.
+    pub fn size(self) -> u64 {
+        match self {
+            What::Access { size, .. } => size,
+            _ => 0,
+        }
+    }
+}
+
+/// A call of a function: what the callee's terms mean in the caller's.
 pub struct Arguments<'a> {
     /// The function that is called.
-    pub callee: FunctionId,
+    callee: FunctionId,
     /// Its parameters.
-    pub paths: &'a [Option<PathId>],
+    given: &'a [Option<PathId>],
     /// Which address is stored at a path of the caller, if anybody knows.
-    pub read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>,
+    read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>,
+    /// Paths that have been put into the caller's terms.
+    known: FxHashMap<PathId, Option<PathId>>,
+    /// Moments that have been, in the same thread or in one that is created: those of the callee are kept anyhow, so their addresses stay.
+    moments: FxHashMap<(*const Moment, bool), Rc<Moment>>,
 }
 
-/// Nobody knows which addresses are stored anywhere.
-pub fn unread(_: &mut Paths, _: PathId) -> Option<PathId> {
-    None
-}
+impl<'a> Arguments<'a> {
+    /// A call with these arguments.
+    pub fn new(callee: FunctionId, given: &'a [Option<PathId>]) -> Self {
+        Arguments {
+            callee,
+            given,
+            read: &|_, _| None,
+            known: FxHashMap::default(),
+            moments: FxHashMap::default(),
+        }
+    }
 
-impl Arguments<'_> {
+    /// The same for a caller who knows which addresses are stored where.
+    pub fn reading(self, read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>) -> Self {
+        Arguments { read, ..self }
+    }
+
     /// A path of the callee in the caller's terms.
-    pub fn path(&self, paths: &mut Paths, path: PathId) -> Option<PathId> {
+    pub fn path(&mut self, paths: &mut Paths, path: PathId) -> Option<PathId> {
+        if let Some(known) = self.known.get(&path) {
+            return *known;
+        }
+        let (given, callee) = (self.given, self.callee);
         let mut of = |paths: &mut Paths, base| match base {
             Base::Parameter(number) => {
-                let given = self.paths.get(number as usize).copied().flatten();
-                let unnamed = Base::Value(self.callee, ValueId(number));
+                let given = given.get(number as usize).copied().flatten();
+                let unnamed = Base::Value(callee, ValueId(number));
                 Some(given.unwrap_or_else(|| paths.base(unnamed)))
             }
             other => Some(paths.base(other)),
         };
-        paths.rebuild(path, &mut of, self.read)
+        let found = paths.rebuild(path, &mut of, self.read);
+        self.known.insert(path, found);
+        found
     }
 
-    fn set(&self, paths: &mut Paths, set: &BTreeSet<PathId>) -> BTreeSet<PathId> {
+    fn set(&mut self, paths: &mut Paths, set: &BTreeSet<PathId>) -> BTreeSet<PathId> {
         let all = set.iter().filter_map(|path| self.path(paths, *path));
         all.collect()
     }
 
-    fn released(&self, paths: &mut Paths, released: &BTreeSet<Released>) -> BTreeSet<Released> {
+    fn released(&mut self, paths: &mut Paths, released: &BTreeSet<Released>) -> BTreeSet<Released> {
         let all = released.iter().map(|one| Released {
             lock: one.lock.and_then(|lock| self.path(paths, lock)),
             ..*one
@@ -125,7 +150,7 @@ impl Arguments<'_> {
     }
 
     /// Locks in the caller's terms. What cannot be named is not held.
-    pub fn held(&self, paths: &mut Paths, held: &[Held]) -> Vec<Held> {
+    fn held(&mut self, paths: &mut Paths, held: &[Held]) -> Vec<Held> {
         let mut all: Vec<Held> = Vec::new();
         for one in held {
             if let Some(lock) = self.path(paths, one.lock) {
@@ -141,7 +166,7 @@ impl Arguments<'_> {
     }
 
     /// Facts in the caller's terms.
-    pub fn facts(&self, paths: &mut Paths, facts: &BTreeSet<Fact>) -> BTreeSet<Fact> {
+    fn facts(&mut self, paths: &mut Paths, facts: &BTreeSet<Fact>) -> BTreeSet<Fact> {
         let mut all = BTreeSet::new();
         for fact in facts {
             let (path, again): (PathId, fn(PathId) -> Fact) = match *fact {
@@ -149,6 +174,10 @@ impl Arguments<'_> {
                 Fact::Waited(path) => (path, Fact::Waited),
                 Fact::Signalled(path) => (path, Fact::Signalled),
                 Fact::Passed(path) => (path, Fact::Passed),
+                Fact::Anything => {
+                    all.insert(Fact::Anything);
+                    continue;
+                }
             };
             all.extend(self.path(paths, path).map(again));
         }
@@ -156,7 +185,7 @@ impl Arguments<'_> {
     }
 
     /// What is known at a place of the callee, in the caller's terms.
-    pub fn state(&self, paths: &mut Paths, state: &State) -> State {
+    pub fn state(&mut self, paths: &mut Paths, state: &State) -> State {
         State {
             held: self.held(paths, &state.held),
             released: self.released(paths, &state.released),
@@ -176,22 +205,54 @@ impl Arguments<'_> {
     }
 
     /// A deed of the callee as one of the caller, which calls it at `site` in this state.
-    pub fn deed(&self, paths: &mut Paths, deed: &Deed, state: &State, site: Site) -> Deed {
-        let mut next = Deed {
-            path: deed.path.and_then(|path| self.path(paths, path)),
-            held: self.held(paths, &deed.held),
-            released: self.released(paths, &deed.released),
-            acquired: self.set(paths, &deed.acquired),
-            after: self.facts(paths, &deed.after),
-            maybe: self.facts(paths, &deed.maybe),
-            calls: std::iter::once(site)
-                .chain(deed.calls.iter().copied())
-                .collect(),
-            ..deed.clone()
+    pub fn deed(
+        &mut self,
+        (paths, moments): (&mut Paths, &mut Moments),
+        deed: &Deed,
+        state: &State,
+        site: Site,
+    ) -> Deed {
+        let path = deed.path.and_then(|path| self.path(paths, path));
+        let is_same_thread = deed.chain.is_empty();
+        let key = (Rc::as_ptr(&deed.moment), is_same_thread);
+        let moment = match self.moments.get(&key) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let moment = self.moment(paths, &deed.moment, state, is_same_thread);
+                let moment = moments.keep(moment);
+                self.moments.insert(key, Rc::clone(&moment));
+                moment
+            }
+        };
+        Deed {
+            path,
+            moment,
+            calls: deed.calls.from(site),
+            chain: deed.chain.clone(),
+            ..*deed
+        }
+    }
+
+    /// A moment of the callee as one of the caller.
+    fn moment(
+        &mut self,
+        paths: &mut Paths,
+        moment: &Moment,
+        state: &State,
+        is_same_thread: bool,
+    ) -> Moment {
+        let mut next = Moment {
+            held: self.held(paths, &moment.held),
+            released: self.released(paths, &moment.released),
+            acquired: self.set(paths, &moment.acquired),
+            has_waited: moment.has_waited,
+            live: moment.live.clone(),
+            after: self.facts(paths, &moment.after),
+            maybe: self.facts(paths, &moment.maybe),
         };
         next.after.extend(&state.after);
         next.maybe.extend(&state.maybe);
-        if next.chain.is_empty() {
+        if is_same_thread {
             next.live.extend(state.live.keys());
             for held in &state.held {
                 if next.released.iter().any(|released| released.may_be(held)) {
@@ -216,44 +277,5 @@ impl Arguments<'_> {
             next.has_waited |= state.has_waited;
         }
         next
-    }
-}
-
-impl Deed {
-    /// Whether another deed is the same, but for the way there.
-    pub fn is_like(&self, other: &Deed) -> bool {
-        self.what == other.what
-            && self.site == other.site
-            && self.path == other.path
-            && self.chain == other.chain
-            && self.held == other.held
-            && self.released == other.released
-            && self.acquired == other.acquired
-            && self.has_waited == other.has_waited
-            && self.live == other.live
-            && self.after == other.after
-            && self.maybe == other.maybe
-    }
-
-    /// Makes one of two: what is known of both.
-    pub fn merge(&mut self, other: &Deed) {
-        if self.path != other.path {
-            self.path = None;
-        }
-        self.held.retain_mut(|held| {
-            let there = other.held.iter().find(|there| there.lock == held.lock);
-            let Some(there) = there else {
-                return false;
-            };
-            held.mode = held.mode.min(there.mode);
-            held.since.retain(|lock| there.since.contains(lock));
-            true
-        });
-        self.released.extend(&other.released);
-        self.acquired.retain(|lock| other.acquired.contains(lock));
-        self.has_waited |= other.has_waited;
-        self.live.extend(&other.live);
-        self.after.retain(|fact| other.after.contains(fact));
-        self.maybe.extend(&other.maybe);
     }
 }

@@ -154,7 +154,12 @@ impl<'a> Teller<'a> {
             place: deadheat_report::own_place(&stack),
             stack,
             folded: false,
-            locks: deed.held.iter().map(|held| self.lock(held)).collect(),
+            locks: deed
+                .moment
+                .held
+                .iter()
+                .map(|held| self.lock(held))
+                .collect(),
             waits_for,
             index: None,
         }
@@ -197,7 +202,8 @@ impl<'a> Teller<'a> {
     fn stack(&self, deed: &Deed) -> Vec<Frame> {
         let mut frames = self.frames(deed.site);
         let created = deed.chain.last();
-        for site in deed.calls.iter().rev() {
+        let calls: Vec<&Site> = deed.calls.iter().collect();
+        for site in calls.into_iter().rev() {
             if Some(site) == created {
                 break;
             }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::ir::{Callee, FunctionId, Kind, Mark, Operand, ValueId};
 use crate::model::{Effect, Fails, Object};
-use crate::path::{Base, PathId, Site, Step};
+use crate::path::{Base, PathId, Paths, Site, Step};
 use crate::points::methods::with_object;
 use crate::state::{Fact, Held, Released, State};
 use crate::summary::{Arguments, What};
@@ -72,11 +72,8 @@ impl Flow<'_, '_> {
         }
         let result = summary.result?;
         let given = self.given(arguments);
-        let arguments = Arguments {
-            callee: id,
-            paths: &given,
-            read: &|paths, place| self.memory.at(self.function, paths, place, site),
-        };
+        let read = |paths: &mut Paths, place| self.memory.at(self.function, paths, place, site);
+        let mut arguments = Arguments::new(id, &given).reading(&read);
         arguments.path(&mut self.analysis.paths, result)
     }
 
@@ -173,11 +170,8 @@ impl Flow<'_, '_> {
             }
         }
         let (memory, function) = (Rc::clone(&self.memory), self.function);
-        let terms = Arguments {
-            callee,
-            paths: given,
-            read: &|paths, place| memory.at(function, paths, place, site),
-        };
+        let read = |paths: &mut Paths, place| memory.at(function, paths, place, site);
+        let mut terms = Arguments::new(callee, given).reading(&read);
         if self.is_collecting {
             for spawned in &summary.spawned {
                 if let Some(spawn) = self.analysis.spawns.get_mut(spawned) {
@@ -185,9 +179,15 @@ impl Flow<'_, '_> {
                 }
             }
             self.summary.spawned.extend(&summary.spawned);
-            for deed in &summary.deeds {
-                let deed = terms.deed(&mut self.analysis.paths, deed, state, site);
-                self.add(deed, state);
+            if self.is_too_much(callee, summary.deeds.len()) {
+                self.analysis.cut.insert(callee);
+                self.tell(What::Enter(callee), site, None, None, state);
+            } else {
+                for deed in &summary.deeds {
+                    let kept = (&mut self.analysis.paths, &mut self.analysis.moments);
+                    let deed = terms.deed(kept, deed, state, site);
+                    self.add(deed, state);
+                }
             }
         }
         let Some(exit) = &summary.exit else {
@@ -203,6 +203,14 @@ impl Flow<'_, '_> {
         }
         self.returned(exit, state);
         true
+    }
+
+    /// Whether what a callee does is not told in this function's terms, because there is too much of it, or no end to it: both call each
+    /// other.
+    fn is_too_much(&self, callee: FunctionId, deeds: usize) -> bool {
+        let budget = self.analysis.budget;
+        let has_circle = callee != self.id && self.analysis.calls.call_each_other(self.id, callee);
+        has_circle || deeds > budget / 64 && self.deeds.len() + deeds > budget
     }
 
     /// What a callee leaves behind.

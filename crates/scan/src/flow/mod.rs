@@ -17,16 +17,15 @@ use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
 use crate::calls;
+use crate::deeds::Deeds;
 use crate::ir::{BlockId, Function, FunctionId, Kind, Mark, Operand, Terminator, ValueId};
 use crate::memory::Memory;
-use crate::pairs::cover::is_covered;
+use crate::moment::{Moment, Way};
+use crate::pairs::is_covered;
 use crate::path::{Base, PathId, Site};
 use crate::state::State;
 use crate::summary::{Deed, Summary, What};
 use crate::values::{Read, Values};
-
-/// How many deeds a summary may have. Beyond that those of one statement are made one.
-const MOST_DEEDS: usize = 3000;
 
 /// What the function of this name does, as far as its callees are known.
 pub fn summarise(analysis: &mut Analysis, id: FunctionId) -> Summary {
@@ -89,8 +88,8 @@ struct Flow<'f, 'a> {
     allocated: BTreeSet<ValueId>,
     /// What is written down.
     summary: Summary,
-    /// Deeds that are there, by their statement.
-    known: FxHashMap<Site, Vec<usize>>,
+    /// What it does.
+    deeds: Deeds,
     is_collecting: bool,
     /// Handles of threads that are moved, by the statement: where they were created, from where, and where to.
     moves: FxHashMap<Site, Vec<(Site, PathId, Option<PathId>)>>,
@@ -116,7 +115,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             values,
             allocated: BTreeSet::new(),
             summary: Summary::default(),
-            known: FxHashMap::default(),
+            deeds: Deeds::default(),
             is_collecting: false,
             moves: FxHashMap::default(),
             thrown: None,
@@ -302,7 +301,7 @@ impl<'f, 'a> Flow<'f, 'a> {
 
     /// Something that is done here.
     fn deed(
-        &self,
+        &mut self,
         what: What,
         site: Site,
         path: Option<PathId>,
@@ -314,15 +313,9 @@ impl<'f, 'a> Flow<'f, 'a> {
             site,
             path,
             target,
-            held: state.held.clone(),
-            released: state.released.clone(),
-            acquired: state.acquired.clone(),
-            has_waited: state.has_waited,
-            live: state.live.keys().copied().collect(),
-            after: state.after.clone(),
-            maybe: state.maybe.clone(),
+            moment: self.analysis.moments.keep(Moment::of(state)),
             chain: Vec::new(),
-            calls: Vec::new(),
+            calls: Way::default(),
         }
     }
 
@@ -334,24 +327,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         {
             return;
         }
-        let same = self.known.entry(deed.site).or_default();
-        let deeds = &mut self.summary.deeds;
-        if same.iter().any(|known| deeds[*known].is_like(&deed)) {
-            return;
-        }
-        if deeds.len() >= MOST_DEEDS {
-            let like = same.iter().find(|known| {
-                let known = &deeds[**known];
-                known.what == deed.what && known.chain == deed.chain
-            });
-            if let Some(like) = like {
-                deeds[*like].merge(&deed);
-                self.analysis.cut.insert(self.id);
-                return;
-            }
-        }
-        same.push(deeds.len());
-        deeds.push(deed);
+        self.deeds.add(deed);
     }
 
     /// Whether a path lies in something that the function has allocated and nobody else knows yet.
@@ -402,6 +378,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         }
         if let Some(exit) = &mut exit {
             exit.fresh.clear();
+            exit.bound();
         }
         let first = results.first().copied().flatten();
         let is_one = results.iter().all(|result| *result == first);
@@ -413,6 +390,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         self.summary.returns_fresh = is_fresh && is_one && first.is_some();
         self.summary.exit = exit;
         self.summary.put = self.left_in_parameters();
+        self.summary.deeds = self.deeds.all();
         self.summary
     }
 }

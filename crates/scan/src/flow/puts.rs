@@ -6,7 +6,7 @@ use crate::calls;
 use crate::ir::{Kind, Operand, Terminator};
 use crate::memory::Memory;
 use crate::model::Effect;
-use crate::path::{Base, PathId, Site};
+use crate::path::{Base, PathId, Paths, Site};
 use crate::summary::Arguments;
 
 use super::Flow;
@@ -116,11 +116,8 @@ impl Flow<'_, '_> {
             .collect();
         let known = Rc::clone(&self.memory);
         let function = self.function;
-        let terms = Arguments {
-            callee: *callee,
-            paths: &given,
-            read: &|paths, place| known.at(function, paths, place, site),
-        };
+        let read = |paths: &mut Paths, place| known.at(function, paths, place, site);
+        let mut terms = Arguments::new(*callee, &given).reading(&read);
         for (to, value) in &summary.put {
             let paths = &mut self.analysis.paths;
             let (Some(to), value) = (terms.path(paths, *to), terms.path(paths, *value)) else {

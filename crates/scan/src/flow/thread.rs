@@ -69,14 +69,11 @@ impl Flow<'_, '_> {
         let (memory, function) = (Rc::clone(&self.memory), self.function);
         let shape = Rc::clone(&self.analysis.calls.shapes[self.id.index()]);
         let (values, id) = (&self.values, self.id);
-        let terms = Arguments {
-            callee: target,
-            paths: given,
-            read: &|paths, place| {
-                let read = memory.at(function, paths, place, site)?;
-                Some(owned((&shape, values, id), paths, site, read))
-            },
+        let read = |paths: &mut Paths, place| {
+            let read = memory.at(function, paths, place, site)?;
+            Some(owned((&shape, values, id), paths, site, read))
         };
+        let mut terms = Arguments::new(target, given).reading(&read);
         // It has none of its creator's locks, but comes after all that has happened.
         let begin = State {
             after: state.after.clone(),
@@ -88,13 +85,14 @@ impl Flow<'_, '_> {
         let mut fields = BTreeMap::new();
         for deed in &summary.deeds {
             // Whoever is given a function calls that one, and no other that somebody else is given.
-            if let (Some(call), false) = (deed.calls.first(), functions.is_empty()) {
+            let mut calls = deed.calls.iter();
+            if let (Some(call), false) = (calls.next(), functions.is_empty()) {
                 let points = &self.analysis.points;
                 let field = *fields
                     .entry(*call)
                     .or_insert_with(|| points.called_field(*call));
                 let given = functions.iter().rev().find(|(at, _)| Some(*at) == field);
-                let called = deed.calls.get(1).unwrap_or(&deed.site).function;
+                let called = calls.next().unwrap_or(&deed.site).function;
                 if given.is_some_and(|(_, given)| *given != called) {
                     continue;
                 }
@@ -104,7 +102,8 @@ impl Flow<'_, '_> {
             if is_access && deed.chain.is_empty() && !self.analysis.is_own(deed) {
                 continue;
             }
-            let mut deed = terms.deed(&mut self.analysis.paths, deed, &begin, site);
+            let kept = (&mut self.analysis.paths, &mut self.analysis.moments);
+            let mut deed = terms.deed(kept, deed, &begin, site);
             deed.chain.insert(0, site);
             deeds.push(deed);
         }

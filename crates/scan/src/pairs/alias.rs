@@ -51,7 +51,7 @@ fn is_own(analysis: &Analysis, path: PathId, deed: &Deed, way: Together) -> bool
     let steps = analysis.paths.steps(path);
     // An element whose number is what the thread was given.
     let spawn = &analysis.spawns[&site];
-    let is_thread = deed.chain.len() == number + 1 && deed.calls.last() == Some(&site);
+    let is_thread = deed.chain.len() == number + 1 && deed.calls.iter().last() == Some(&site);
     if is_thread && spawn.has_number {
         let given = Some((deed.site.function, crate::ir::ValueId(0)));
         let mine = |step: &Step| matches!(step, Step::Element(_, index) if *index == given);

@@ -5,36 +5,51 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use crate::analysis::Analysis;
-use crate::ir::Function;
+use crate::ir::{Function, Mark};
+use crate::moment::Moment;
 use crate::path::Site;
 use crate::summary::{Deed, What};
 
-use super::Pair;
-
 /// Whether the first access is weaker than the second: whoever races with the second races with the first.
 fn is_weaker(first: &Deed, second: &Deed) -> bool {
-    let writes = |deed: &Deed| matches!(deed.what, What::Access { writes: true, .. });
-    let (What::Access { size: long, .. }, What::Access { size: wide, .. }) =
-        (first.what, second.what)
+    let (
+        What::Access {
+            writes,
+            size: long,
+            mark,
+        },
+        What::Access {
+            writes: writes_too,
+            size: wide,
+            mark: other,
+        },
+    ) = (first.what, second.what)
     else {
         return false;
     };
-    let has_locks = first.held.iter().all(|held| {
-        let there = second.held.iter().find(|there| there.lock == held.lock);
-        there.is_some_and(|there| held.mode <= there.mode && held.since.is_subset(&there.since))
-    });
     first.site != second.site
         && first.site.function == second.site.function
         && first.path.is_some()
         && first.path == second.path
         && long == wide
+        && (mark == other || mark == Mark::Plain)
+        && (writes || !writes_too)
         && first.chain == second.chain
         && first.calls == second.calls
-        && first.after == second.after
-        && first.live == second.live
-        && has_locks
-        && (writes(first) || writes(first) == writes(second))
+        && first.moment.live == second.moment.live
+        && has_no_more(&first.moment, &second.moment)
+}
+
+/// Whether no more locks are held than in another moment, and nothing more is known to have happened before.
+fn has_no_more(one: &Moment, other: &Moment) -> bool {
+    let has_locks = one.held.iter().all(|held| {
+        let there = other.held.iter().find(|there| there.lock == held.lock);
+        there.is_some_and(|there| held.mode <= there.mode && held.since.is_subset(&there.since))
+    });
+    has_locks && one.after == other.after
 }
 
 /// Whether every way from the function's beginning to a statement leads through one of these.
@@ -58,30 +73,21 @@ pub(crate) fn is_covered(function: &Function, at: Site, by: &[Site]) -> bool {
     true
 }
 
-/// For each pair whether another one says the same: that pair's number.
-pub fn covers(analysis: &Analysis, pairs: &[Pair]) -> Vec<Option<usize>> {
-    let mut covered = vec![None; pairs.len()];
-    for (number, pair) in pairs.iter().enumerate() {
-        for side in [0, 1] {
-            let own = &pair.deeds[side];
-            let partner = &pair.deeds[1 - side];
-            let weaker: Vec<(usize, Rc<Deed>)> = pairs
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != number)
-                .flat_map(|(other, there)| {
-                    let sides = [(0, 1), (1, 0)].into_iter();
-                    sides.filter_map(move |(mine, theirs)| {
-                        let is_same = there.deeds[theirs].site == partner.site;
-                        is_same.then(|| (other, Rc::clone(&there.deeds[mine])))
-                    })
-                })
-                .filter(|(_, deed)| is_weaker(deed, own))
-                .collect();
-            let sites: Vec<Site> = weaker.iter().map(|(_, deed)| deed.site).collect();
+/// The accesses of a root that others cover, by where they are kept.
+pub fn covered(analysis: &Analysis, accesses: &[Rc<Deed>]) -> Vec<*const Deed> {
+    let mut alike: FxHashMap<_, Vec<&Rc<Deed>>> = FxHashMap::default();
+    let key = |deed: &Rc<Deed>| (deed.path, deed.site.function, deed.what.size());
+    for deed in accesses.iter().filter(|deed| deed.path.is_some()) {
+        alike.entry(key(deed)).or_default().push(deed);
+    }
+    let mut covered = Vec::new();
+    for alike in alike.values() {
+        for own in alike {
+            let weaker = alike.iter().filter(|deed| is_weaker(deed, own));
+            let sites: Vec<Site> = weaker.map(|deed| deed.site).collect();
             let function = analysis.program.function(own.site.function);
             if !sites.is_empty() && is_covered(function, own.site, &sites) {
-                covered[number] = Some(weaker[0].0);
+                covered.push(Rc::as_ptr(own));
             }
         }
     }

@@ -2,14 +2,16 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use crate::analysis::Analysis;
 use crate::model::Mode;
-use crate::path::PathId;
+use crate::path::{Base, PathId};
 use crate::summary::{Deed, What};
 
 use super::protect::{Order, order};
 use super::threads::{Together, together};
-use super::{Root, alias};
+use super::{Done, alias};
 
 /// Threads that may wait for each other: each holds a lock, and takes the next one's.
 #[derive(Clone, Debug)]
@@ -25,16 +27,9 @@ const LONGEST: usize = 5;
 /// How many steps of the search there are, at most.
 const STEPS: usize = 200_000;
 
-/// Where cycles are looked for.
-#[derive(Clone, Copy)]
-struct Scene<'a> {
-    root: &'a Root,
-    /// All that is done there.
-    all: &'a [Deed],
-}
-
 /// One lock is taken while another is held.
 struct Edge {
+    root: usize,
     deed: Rc<Deed>,
     from: PathId,
     to: PathId,
@@ -42,22 +37,20 @@ struct Edge {
 }
 
 /// All cycles of up to five locks; one for each set of statements.
-pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
-    let mut found: Vec<Cycle> = Vec::new();
-    for root in roots {
-        let deeds = root.deeds(analysis);
-        let mut edges = Vec::new();
-        for deed in &deeds {
+pub fn find(analysis: &mut Analysis, done: &[Done]) -> Vec<Cycle> {
+    let mut edges = Vec::new();
+    for (root, done) in done.iter().enumerate() {
+        for deed in &done.locks {
             let (What::Lock(mode), Some(to)) = (deed.what, deed.path) else {
                 continue;
             };
-            let deed = Rc::new(deed.clone());
             let to = analysis.paths.plain(to);
-            for held in &deed.held {
+            for held in &deed.moment.held {
                 let from = analysis.paths.plain(held.lock);
                 if from != to {
                     edges.push(Edge {
-                        deed: Rc::clone(&deed),
+                        root,
+                        deed: Rc::clone(deed),
                         from,
                         to,
                         mode: (held.mode, mode),
@@ -65,19 +58,23 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
                 }
             }
         }
-        let scene = Scene { root, all: &deeds };
-        let mut search = Search {
-            edges: &edges,
-            scene,
-            steps: 0,
-            found: Vec::new(),
-        };
-        for first in 0..edges.len() {
-            search.extend(analysis, &mut vec![first]);
-        }
-        found.extend(search.found);
-        found.extend(among_elements(analysis, scene, &edges));
     }
+    let mut onward: FxHashMap<PathId, Vec<usize>> = FxHashMap::default();
+    for (number, edge) in edges.iter().enumerate() {
+        onward.entry(edge.from).or_default().push(number);
+    }
+    let mut search = Search {
+        edges: &edges,
+        onward,
+        done,
+        steps: 0,
+        found: Vec::new(),
+    };
+    for first in 0..edges.len() {
+        search.extend(analysis, &mut vec![first]);
+    }
+    let mut found = search.found;
+    found.extend(among_elements(analysis, done, &edges));
     let key = |cycle: &Cycle| {
         let mut sites: Vec<_> = cycle.deeds.iter().map(|deed| deed.site).collect();
         sites.sort_unstable();
@@ -89,7 +86,7 @@ pub fn find(analysis: &mut Analysis, roots: &[Root]) -> Vec<Cycle> {
 }
 
 /// Threads that take two locks of the same array, nobody knows in which order: the dining philosophers.
-fn among_elements(analysis: &mut Analysis, scene: Scene, edges: &[Edge]) -> Vec<Cycle> {
+fn among_elements(analysis: &mut Analysis, done: &[Done], edges: &[Edge]) -> Vec<Cycle> {
     let mut found = Vec::new();
     let arrays: Vec<Option<PathId>> = edges
         .iter()
@@ -101,7 +98,7 @@ fn among_elements(analysis: &mut Analysis, scene: Scene, edges: &[Edge]) -> Vec<
         .collect();
     for (number, one) in edges.iter().enumerate() {
         for (other, array) in edges.iter().zip(&arrays).skip(number) {
-            if array.is_some() && *array == arrays[number] && meet(analysis, scene, one, other) {
+            if array.is_some() && *array == arrays[number] && meet(analysis, done, one, other) {
                 found.push(Cycle {
                     deeds: vec![Rc::clone(&one.deed), Rc::clone(&other.deed)],
                     holds: vec![one.from, other.from],
@@ -114,7 +111,9 @@ fn among_elements(analysis: &mut Analysis, scene: Scene, edges: &[Edge]) -> Vec<
 
 struct Search<'a> {
     edges: &'a [Edge],
-    scene: Scene<'a>,
+    /// By the lock that is held.
+    onward: FxHashMap<PathId, Vec<usize>>,
+    done: &'a [Done],
     steps: usize,
     found: Vec<Cycle>,
 }
@@ -128,10 +127,12 @@ impl Search<'_> {
         if self.steps > STEPS || chosen.len() > LONGEST {
             return;
         }
-        for next in 0..self.edges.len() {
-            let (edge, before) = (&self.edges[next], &self.edges[last]);
+        let before = &self.edges[last];
+        let onward = self.onward.get(&before.to).cloned().unwrap_or_default();
+        for next in onward {
+            let edge = &self.edges[next];
             let is_closing = next == first && chosen.len() > 1;
-            if (next <= first && !is_closing) || edge.from != before.to {
+            if next <= first && !is_closing {
                 continue;
             }
             // Readers do not keep each other out.
@@ -150,7 +151,7 @@ impl Search<'_> {
             }
             let fits = chosen.iter().all(|other| {
                 let other = &self.edges[*other];
-                other.from != edge.from && meet(analysis, self.scene, other, edge)
+                other.from != edge.from && meet(analysis, self.done, other, edge)
             });
             if fits {
                 chosen.push(next);
@@ -162,18 +163,30 @@ impl Search<'_> {
 }
 
 /// Whether two threads can be there at the same time, with no lock that both need to hold alone.
-fn meet(analysis: &mut Analysis, scene: Scene, one: &Edge, other: &Edge) -> bool {
-    let is_parallel = scene.root.is_parallel;
-    let ways = together(&analysis.spawns, is_parallel, &one.deed, &other.deed);
+fn meet(analysis: &mut Analysis, done: &[Done], one: &Edge, other: &Edge) -> bool {
+    let scene = &done[one.root];
+    let ways = match one.root == other.root {
+        true => together(&analysis.spawns, scene.is_parallel, &one.deed, &other.deed),
+        false => vec![Together::Strangers],
+    };
     ways.into_iter().any(|way| {
-        !is_guarded(analysis, &one.deed, &other.deed, way)
-            && order(analysis, scene.all, &one.deed, &other.deed) != Order::Sure
+        (way != Together::Strangers || are_known_outside(analysis, one))
+            && !is_guarded(analysis, &one.deed, &other.deed, way)
+            && order(analysis, scene, &one.deed, &other.deed) != Order::Sure
     })
 }
 
+/// Whether two calls from outside of the program can mean the same locks: they have nothing in common but what is global or given to both.
+fn are_known_outside(analysis: &Analysis, edge: &Edge) -> bool {
+    let mut origins = [edge.from, edge.to]
+        .map(|path| analysis.paths.origin(path))
+        .into_iter();
+    origins.all(|base| matches!(base, Base::Global(_) | Base::Given(_) | Base::Named(_)))
+}
+
 fn is_guarded(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> bool {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
             if alone && alias::is_same_lock(analysis, [one, other], locks, way) {

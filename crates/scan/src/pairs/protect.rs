@@ -1,6 +1,7 @@
 //! What keeps two accesses apart: a lock that both hold, the histories of their locks (theorem 7 of the paper), or an order.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::model::Mode;
@@ -8,13 +9,14 @@ use crate::path::{PathId, Site};
 use crate::state::Fact;
 use crate::summary::{Deed, What};
 
+use super::Done;
 use super::alias::is_same_lock;
 use super::threads::Together;
 
 /// Whether both hold the same lock, one of them alone.
 pub fn is_locked(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> bool {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             if alone && is_same_lock(analysis, [one, other], [left.lock, right.lock], way) {
                 return true;
@@ -32,8 +34,8 @@ pub fn is_inconsistent(
     other: &Deed,
     way: Together,
 ) -> Option<[PathId; 2]> {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let is_alone = left.mode == Mode::Write && right.mode == Mode::Write;
             if !is_alone {
                 continue;
@@ -65,9 +67,9 @@ pub enum Order {
 }
 
 /// Whether one comes before the other, whatever the schedule.
-pub fn order(analysis: &Analysis, all: &[Deed], one: &Deed, other: &Deed) -> Order {
+pub fn order(analysis: &Analysis, done: &Done, one: &Deed, other: &Deed) -> Order {
     let found =
-        [(one, other), (other, one)].map(|(first, second)| before(analysis, all, first, second));
+        [(one, other), (other, one)].map(|(first, second)| before(analysis, done, first, second));
     match found {
         [Order::Sure, _] | [_, Order::Sure] => Order::Sure,
         [Order::Perhaps(path), _] | [_, Order::Perhaps(path)] => Order::Perhaps(path),
@@ -75,20 +77,23 @@ pub fn order(analysis: &Analysis, all: &[Deed], one: &Deed, other: &Deed) -> Ord
     }
 }
 
-fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Order {
+fn before(analysis: &Analysis, done: &Done, first: &Deed, second: &Deed) -> Order {
     let mut perhaps = Order::None;
-    for fact in &second.after {
+    // What is waited for may have been there before.
+    let maybe = &first.moment.maybe;
+    let may_be_over = |fact: Fact| maybe.contains(&fact) || maybe.contains(&Fact::Anything);
+    for fact in &second.moment.after {
         match *fact {
-            Fact::Once(flag) if first.held.iter().any(|held| held.lock == flag) => {
+            Fact::Once(flag) if first.moment.held.iter().any(|held| held.lock == flag) => {
                 return Order::Sure;
             }
-            Fact::Waited(condition) if !first.maybe.contains(&Fact::Signalled(condition)) => {
-                let signals = || all.iter().filter(|deed| deed.what == What::Signal);
-                let target = signals().find(|deed| deed.path == Some(condition));
+            Fact::Waited(condition) if !may_be_over(Fact::Signalled(condition)) => {
+                let announced = || done.signals.iter().filter(|deed| deed.what == What::Signal);
+                let target = announced().find(|deed| deed.path == Some(condition));
                 let target = target.and_then(|deed| deed.target);
                 let mut mine = 0;
                 let mut others = 0;
-                for signal in signals() {
+                for signal in announced() {
                     let is_it = signal.path == Some(condition);
                     match signal.chain == first.chain {
                         true => mine += usize::from(is_it),
@@ -96,10 +101,11 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                         false => others += usize::from(is_it || signal.target == target),
                     }
                 }
-                let is_single = first
-                    .chain
-                    .iter()
-                    .all(|site| !analysis.spawns[site].is_multiple);
+                let is_single = !done.is_parallel
+                    && first
+                        .chain
+                        .iter()
+                        .all(|site| !analysis.spawns[site].is_multiple);
                 match (mine, others) {
                     (0, _) => {}
                     (_, 0) if is_single => return Order::Sure,
@@ -107,8 +113,8 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
                 }
             }
             Fact::Passed(barrier)
-                if !first.maybe.contains(&Fact::Passed(barrier))
-                    && is_for_all(analysis, all, barrier, first) =>
+                if !may_be_over(Fact::Passed(barrier))
+                    && is_for_all(analysis, done, barrier, first) =>
             {
                 return Order::Sure;
             }
@@ -120,8 +126,9 @@ fn before(analysis: &Analysis, all: &[Deed], first: &Deed, second: &Deed) -> Ord
 
 /// Whether nobody passes a barrier without the thread of a deed: it comes there, and no more threads do than have to. Of those that
 /// are created in a loop it is taken that they are as many.
-fn is_for_all(analysis: &Analysis, all: &[Deed], barrier: PathId, deed: &Deed) -> bool {
-    let passes: Vec<&Deed> = all
+fn is_for_all(analysis: &Analysis, done: &Done, barrier: PathId, deed: &Deed) -> bool {
+    let passes: Vec<&Rc<Deed>> = done
+        .signals
         .iter()
         .filter(|pass| pass.what == What::Barrier && pass.path == Some(barrier))
         .collect();

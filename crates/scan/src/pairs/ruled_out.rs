@@ -2,6 +2,7 @@
 //! protected elsewhere.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::model::Mode;
@@ -10,7 +11,7 @@ use crate::summary::{Deed, What};
 
 use super::alias::{self, Same};
 use super::threads::{self, Together};
-use super::{Order, Pair, Root, conflict, protect};
+use super::{Done, Order, Pair, conflict, protect};
 
 /// Why two accesses do not race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,24 +41,20 @@ pub struct RuledOut {
 const MOST: usize = 400;
 
 /// The pairs on the same memory as this one that were ruled out, each once. One that is a warning in another context is left out.
-pub fn beside(analysis: &mut Analysis, roots: &[Root], pair: &Pair) -> Vec<RuledOut> {
+pub fn beside(analysis: &mut Analysis, done: &[Done], pair: &Pair) -> Vec<RuledOut> {
     let class = pair.deeds[0].target.map(|target| target.class);
     let mut found = BTreeSet::new();
     let mut open = BTreeSet::new();
-    for root in roots {
-        let all = root.deeds(analysis);
-        let is_here = |deed: &&Deed| {
-            matches!(deed.what, What::Access { .. })
-                && deed.target.map(|target| target.class) == class
-        };
-        let deeds: Vec<&Deed> = all.iter().filter(is_here).take(MOST).collect();
+    for done in done {
+        let is_here = |deed: &&Rc<Deed>| deed.target.map(|target| target.class) == class;
+        let deeds: Vec<&Rc<Deed>> = done.accesses.iter().filter(is_here).take(MOST).collect();
         for (at, one) in deeds.iter().enumerate() {
             for other in &deeds[at..] {
                 if !conflict(one, other) || !is_about(analysis, pair, one, other) {
                     continue;
                 }
                 let sites = [one.site.min(other.site), one.site.max(other.site)];
-                match judge(analysis, &all, root, [one, other]) {
+                match judge(analysis, done, [one, other]) {
                     Judged::Open => drop(open.insert(sites)),
                     Judged::Elsewhere => {}
                     Judged::Out(why) => drop(found.insert(RuledOut {
@@ -83,8 +80,8 @@ enum Judged {
     Out(Why),
 }
 
-fn judge(analysis: &mut Analysis, all: &[Deed], root: &Root, [one, other]: [&Deed; 2]) -> Judged {
-    let ways = threads::together(&analysis.spawns, root.is_parallel, one, other);
+fn judge(analysis: &mut Analysis, done: &Done, [one, other]: [&Deed; 2]) -> Judged {
+    let ways = threads::together(&analysis.spawns, done.is_parallel, one, other);
     if ways.is_empty() {
         // Within one thread there is nothing to rule out.
         return match one.chain == other.chain {
@@ -101,7 +98,7 @@ fn judge(analysis: &mut Analysis, all: &[Deed], root: &Root, [one, other]: [&Dee
             Why::Lock(lock)
         } else if let Some(locks) = protect::is_inconsistent(analysis, one, other, way) {
             Why::Histories(locks)
-        } else if protect::order(analysis, all, one, other) == Order::Sure {
+        } else if protect::order(analysis, done, one, other) == Order::Sure {
             Why::Order
         } else {
             return Judged::Open;
@@ -112,8 +109,8 @@ fn judge(analysis: &mut Analysis, all: &[Deed], root: &Root, [one, other]: [&Dee
 
 /// The lock that both hold, one of them alone.
 fn common(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> Option<PathId> {
-    for left in &one.held {
-        for right in &other.held {
+    for left in &one.moment.held {
+        for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
             if alone && alias::is_same_lock(analysis, [one, other], locks, way) {

@@ -1,6 +1,7 @@
 //! A semaphore for one is a lock only if whoever gives it back has it. One that somebody else gives back is a message, and keeps nobody apart.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::path::PathId;
@@ -13,7 +14,11 @@ pub fn without_messages(analysis: &Analysis, of_root: &mut [Vec<Deed>]) {
         let (What::Signal, Some(target)) = (deed.what, deed.target) else {
             continue;
         };
-        let has_it = deed.held.iter().any(|held| Some(held.lock) == deed.path);
+        let has_it = deed
+            .moment
+            .held
+            .iter()
+            .any(|held| Some(held.lock) == deed.path);
         if !has_it && analysis.is_binary(target) {
             messages.insert((target.class.number(), target.offset));
         }
@@ -31,12 +36,17 @@ pub fn without_messages(analysis: &Analysis, of_root: &mut [Vec<Deed>]) {
         if matches!(deed.what, What::Lock(_)) && is_message(own) {
             names.extend(deed.path);
         }
-        let held = deed.held.iter().filter(|held| is_message(held.target));
+        let held = deed
+            .moment
+            .held
+            .iter()
+            .filter(|held| is_message(held.target));
         names.extend(held.map(|held| held.lock));
     }
     for deed in of_root.iter_mut().flatten() {
-        deed.held.retain(|held| !names.contains(&held.lock));
-        for held in &mut deed.held {
+        let moment = Rc::make_mut(&mut deed.moment);
+        moment.held.retain(|held| !names.contains(&held.lock));
+        for held in &mut moment.held {
             held.since.retain(|lock| !names.contains(lock));
         }
     }

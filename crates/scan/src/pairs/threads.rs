@@ -38,8 +38,8 @@ pub fn together(
     }
     let is_apart = match (one.chain.get(common), other.chain.get(common)) {
         (None, None) => false,
-        (None, Some(child)) => one.live.contains(child),
-        (Some(child), None) => other.live.contains(child),
+        (None, Some(child)) => one.moment.live.contains(child),
+        (Some(child), None) => other.moment.live.contains(child),
         (Some(left), Some(right)) => {
             spawns[left].live_before.contains(right) || spawns[right].live_before.contains(left)
         }
@@ -58,7 +58,7 @@ pub fn level(
 ) -> Option<usize> {
     let mut level = 0;
     let mut found = None;
-    for site in &deed.calls {
+    for site in deed.calls.iter() {
         if site.function == function {
             found = Some(level);
         }
