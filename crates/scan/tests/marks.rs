@@ -144,7 +144,9 @@ fn marks(text: &str) -> Vec<Mark> {
 
 /// The flags that a program says it is compiled with.
 fn flags(text: &str) -> Vec<String> {
-    let lines = text.lines().filter_map(|line| line.strip_prefix("// CFLAGS: "));
+    let lines = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("// CFLAGS: "));
     let flags = lines.flat_map(str::split_whitespace);
     flags.map(str::to_owned).collect()
 }

@@ -256,7 +256,10 @@ impl Flow<'_, '_> {
         let analysis = &self.analysis;
         state.live.retain(|site, at| {
             let is_there = analysis.handles.get(site) == Some(&target.class)
-                && at.is_none_or(|at| analysis.paths.loads(at));
+                && at.is_none_or(|at| {
+                    let origin = analysis.paths.origin(at);
+                    analysis.paths.loads(at) || matches!(origin, Base::Heap(_))
+                });
             let spawn = analysis.spawns.get(site);
             !(is_there && spawn.is_none_or(|spawn| spawn.leaves.is_empty()))
         });
