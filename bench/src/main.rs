@@ -18,6 +18,7 @@ mod predict;
 mod reading;
 mod replay;
 mod report;
+mod scan;
 mod scenarios;
 mod watch;
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore DEADHEAT \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|scan DEADHEAT \
                  KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -61,6 +62,7 @@ fn run() -> Result<(), String> {
         Some("scenarios") => scenarios::measure(&place, runs)?,
         Some("replay") => replay::measure(&place, runs)?,
         Some("explore") => explore::measure(&place)?,
+        Some("scan") => scan::measure(&place)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");

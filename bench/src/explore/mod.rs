@@ -5,7 +5,7 @@ mod paper;
 mod peers;
 mod programs;
 mod rates;
-mod run;
+pub mod run;
 
 use crate::kernel::Place;
 

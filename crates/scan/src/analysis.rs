@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::calls::{self, Calls};
 use crate::flow;
-use crate::ir::{FunctionId, GlobalId, Kind, Operand, PlaceId, Program};
+use crate::ir::{FunctionId, GlobalId, Kind, Operand, PlaceId, Program, ValueId};
+use crate::members::{self, Member, Members};
 use crate::model::{Effect, Model};
 use crate::moment::Moments;
 use crate::path::{PathId, Paths, Site};
@@ -40,6 +41,9 @@ pub struct Spawn {
     pub has_number: bool,
 }
 
+/// Bytes of a class, and the number of the member that they are accessed as.
+type Piece = ((i64, u64), Option<u32>);
+
 /// Everything that is known about a program.
 pub struct Analysis<'a> {
     /// The program.
@@ -61,7 +65,9 @@ pub struct Analysis<'a> {
     /// Classes that several threads can reach.
     pub shared: FxHashSet<ClassId>,
     /// Which bytes of them are written anywhere.
-    written: FxHashMap<ClassId, Vec<(i64, u64)>>,
+    written: FxHashMap<ClassId, FxHashSet<Piece>>,
+    /// Which members of structures accesses are of.
+    pub members: Members,
     /// What pointers point at, for their names.
     pub pointees: Pointees,
     /// Which addresses are stored where.
@@ -76,6 +82,8 @@ pub struct Analysis<'a> {
     pub budget: usize,
     /// Functions that are entered without their callers' arguments, since they do too much.
     pub cut: BTreeSet<FunctionId>,
+    /// Local variables whose addresses are stored where others may find them.
+    pub published: FxHashSet<(FunctionId, ValueId)>,
     /// Calls of functions of which nothing is known.
     pub unknown: BTreeMap<FunctionId, Site>,
     /// Calls through pointers of which nobody knows what they call, and assembly.
@@ -95,7 +103,8 @@ impl<'a> Analysis<'a> {
         roots: &[FunctionId],
         budget: usize,
     ) -> Self {
-        let mut points = Points::of(program, model);
+        let members = Members::of(program, model);
+        let mut points = Points::of(program, model, &members);
         points.give(roots);
         let calls = Calls::of(program, &points, roots);
         let mut analysis = Analysis {
@@ -109,13 +118,15 @@ impl<'a> Analysis<'a> {
             spawns: BTreeMap::new(),
             shared: FxHashSet::default(),
             written: FxHashMap::default(),
+            members,
             pointees: Pointees::of(program),
             stores: Stores::default(),
             semaphores: FxHashMap::default(),
+            budget,
             inlined: FxHashMap::default(),
             handles: FxHashMap::default(),
-            budget,
             cut: BTreeSet::new(),
+            published: FxHashSet::default(),
             unknown: BTreeMap::new(),
             unresolved: BTreeSet::new(),
         };
@@ -130,13 +141,15 @@ impl<'a> Analysis<'a> {
     fn find_shared(&mut self, roots: &[FunctionId]) {
         let mut from = Vec::new();
         for (number, global) in self.program.globals.iter().enumerate() {
-            if !global.is_constant && !global.is_thread_local {
+            let section = global.section.as_deref();
+            let is_unshared = section.is_some_and(|section| self.model.is_unshared(section));
+            if !global.is_constant && !global.is_thread_local && !is_unshared {
                 from.push(self.points.of_global(GlobalId::new(number)).class);
             }
         }
         for root in roots {
             for parameter in 0..self.program.function(*root).parameters {
-                let value = Operand::Value(crate::ir::ValueId(parameter));
+                let value = Operand::Value(ValueId(parameter));
                 from.extend(self.points.target(*root, value).map(|target| target.class));
             }
         }
@@ -220,10 +233,9 @@ impl<'a> Analysis<'a> {
         for (operand, size) in written {
             if let Some(target) = self.points.target(site.function, operand) {
                 let range = self.points.range(target, size);
+                let member = self.members.number(site, true);
                 let all = self.written.entry(target.class).or_default();
-                if !all.contains(&range) {
-                    all.push(range);
-                }
+                all.insert((range, member));
             }
         }
     }
@@ -291,14 +303,22 @@ impl<'a> Analysis<'a> {
     }
 
     /// Whether an access can matter: several threads can come there, and somebody writes.
-    pub fn matters(&self, target: Target, size: u64) -> bool {
+    pub fn matters(&self, target: Target, size: u64, (site, writes): (Site, bool)) -> bool {
+        if !self.shared.contains(&target.class) {
+            return false;
+        }
         let range = self.points.range(target, size);
-        let overlaps = |written: &(i64, u64)| overlap(range, *written);
-        self.shared.contains(&target.class)
-            && self
-                .written
-                .get(&target.class)
-                .is_some_and(|all| all.iter().any(overlaps))
+        let member = self.members.at(site, writes);
+        if member.is_some_and(Member::is_opaque) {
+            return false;
+        }
+        let is_hit = |(written, number): &Piece| {
+            let there = number.and_then(|number| self.members.get(number));
+            overlap(range, *written)
+                && members::may_be_same(self.program, (member, size), (there, written.1))
+        };
+        let written = self.written.get(&target.class);
+        written.is_some_and(|all| all.iter().any(is_hit))
     }
 
     fn summarise(&mut self) {

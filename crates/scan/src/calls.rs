@@ -121,7 +121,12 @@ impl Calls {
 
     /// Whether two functions call each other, perhaps through others.
     pub fn call_each_other(&self, one: FunctionId, other: FunctionId) -> bool {
-        self.group_of[one.index()] == self.group_of[other.index()]
+        self.group_of(one) == self.group_of(other)
+    }
+
+    /// The number of a function's group: callees come before their callers.
+    pub fn group_of(&self, function: FunctionId) -> usize {
+        self.group_of[function.index()]
     }
 
     /// What a statement calls.

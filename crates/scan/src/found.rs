@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use crate::analysis::Analysis;
 use crate::explain;
+use crate::habits::Habits;
 use crate::ir::{FunctionId, Program};
 use crate::left_out::{self, LeftOut};
 use crate::model::Model;
 use crate::pairs::{self, Counts, Done, Pair, Root, Wanted, deadlocks};
-use crate::rank::{self, Habits, Reason};
+use crate::rank::{self, Reason};
 use crate::told::Teller;
 
 /// What a scan has found.

@@ -51,11 +51,11 @@ impl Moment {
         });
         has_locks
             && self.has_waited >= than.has_waited
-            && self.released.is_superset(&than.released)
+            && covers_released(&self.released, &than.released)
             && self.acquired.is_subset(&than.acquired)
             && self.live.is_superset(&than.live)
             && self.after.is_subset(&than.after)
-            && self.maybe.is_superset(&than.maybe)
+            && (self.maybe.contains(&Fact::Anything) || self.maybe.is_superset(&than.maybe))
     }
 
     /// What is known of both.
@@ -76,6 +76,22 @@ impl Moment {
         self.after.retain(|fact| other.after.contains(fact));
         self.maybe.extend(&other.maybe);
     }
+}
+
+/// Whether what may have been given back includes all of these, or classes of them.
+fn covers_released(one: &BTreeSet<Released>, other: &BTreeSet<Released>) -> bool {
+    let unknown = Released {
+        lock: None,
+        target: None,
+    };
+    let is_covered = |released: &Released| {
+        let class = Released {
+            lock: None,
+            ..*released
+        };
+        one.contains(released) || one.contains(&class)
+    };
+    one.contains(&unknown) || other.iter().all(is_covered)
 }
 
 /// All moments, each once: two that are equal are the same one.

@@ -57,7 +57,7 @@ impl Analysis<'_> {
         // Whether the name so far is that of an address.
         let mut is_address = matches!(
             self.paths.origin(path),
-            Base::Parameter(_) | Base::Value(..) | Base::Given(_)
+            Base::Parameter(_) | Base::Value(..) | Base::Given(_) | Base::Own(_)
         ) || self.is_named_block(path);
         let mut pointer = match self.paths.origin(path) {
             Base::Global(global) => Some(Pointer::Global(global, 0)),
@@ -129,6 +129,7 @@ impl Analysis<'_> {
                 let name = name.map_or_else(|| "data".to_owned(), |layout| layout.name.clone());
                 (name, Some(layout))
             }
+            Base::Own(id) => (self.program.function(id).shown.clone() + "()", None),
             Base::Named(number) => (self.model.name(number).to_owned(), None),
         }
     }
@@ -156,8 +157,14 @@ impl Analysis<'_> {
         let Some(layout) = layout.and_then(|id| self.program.layouts.get(id.index())) else {
             return (format!("+{offset}"), None);
         };
+        let is_field = layout
+            .fields
+            .iter()
+            .any(|field| field.offset as i64 == offset);
         let offset = match layout.size {
             0 => offset,
+            // An array without a length, where its structure ends.
+            _ if is_field => offset,
             // An element of an array.
             size => offset.rem_euclid(size as i64),
         };

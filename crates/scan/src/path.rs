@@ -38,6 +38,8 @@ pub enum Base {
     Value(FunctionId, ValueId),
     /// What the callers of an entry of a module hand over: one for all that have the same type.
     Given(u32),
+    /// What belongs to the thread that asks for it: the result of this function.
+    Own(FunctionId),
     /// A lock that has no address, by its number in the model.
     Named(u32),
 }
@@ -70,6 +72,8 @@ pub struct Paths {
     nodes: Vec<Node>,
     lengths: Vec<u32>,
     numbers: FxHashMap<Node, PathId>,
+    /// Those without marks of what belongs to one thread, as far as somebody asked.
+    plain: FxHashMap<PathId, PathId>,
 }
 
 impl Paths {
@@ -173,6 +177,15 @@ impl Paths {
 
     /// Without the marks of what belongs to one thread.
     pub fn plain(&mut self, path: PathId) -> PathId {
+        if let Some(known) = self.plain.get(&path) {
+            return *known;
+        }
+        let plain = self.make_plain(path);
+        self.plain.insert(path, plain);
+        plain
+    }
+
+    fn make_plain(&mut self, path: PathId) -> PathId {
         match self.nodes[path.0 as usize] {
             Node::Base(_) => path,
             Node::Step(before, Step::Own(_)) => self.plain(before),

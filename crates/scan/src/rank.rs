@@ -1,14 +1,11 @@
 //! How much a warning deserves to be looked at, with the reasons by name.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashSet;
-
 use crate::analysis::Analysis;
+use crate::habits::{Habits, Usual};
 use crate::ir::Mark;
-use crate::pairs::{Done, Pair, Same};
-use crate::path::PathId;
-use crate::summary::What;
+use crate::model::Model;
+use crate::pairs::{Pair, Same};
+use crate::summary::{Deed, What};
 
 /// Something that speaks for a warning or against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,71 +16,87 @@ pub struct Reason {
     pub told: String,
 }
 
-/// How many of the accesses to a variable hold which lock.
-#[derive(Default)]
-pub struct Habits {
-    of_variable: BTreeMap<PathId, (usize, BTreeMap<PathId, usize>)>,
-}
-
-impl Habits {
-    /// Looks at all that the program does to memory.
-    pub fn of(analysis: &mut Analysis, done: &[Done]) -> Self {
-        let mut habits = Habits::default();
-        for done in done {
-            let mut seen = FxHashSet::default();
-            for deed in &done.accesses {
-                let Some(path) = deed.path else {
-                    continue;
-                };
-                if !seen.insert((deed.site, path)) {
-                    continue;
-                }
-                let variable = analysis.paths.plain(path);
-                let locks: Vec<PathId> = deed.moment.held.iter().map(|held| held.lock).collect();
-                let (count, by_lock) = habits.of_variable.entry(variable).or_default();
-                *count += 1;
-                for lock in locks {
-                    *by_lock.entry(analysis.paths.plain(lock)).or_default() += 1;
-                }
-            }
-        }
-        habits
-    }
-
-    /// The lock that most accesses to a variable hold, with how many of how many.
-    fn usual(&self, variable: PathId) -> Option<(PathId, usize, usize)> {
-        let (count, by_lock) = self.of_variable.get(&variable)?;
-        let (lock, times) = by_lock.iter().max_by_key(|(_, times)| **times)?;
-        Some((*lock, *times, *count))
-    }
-}
-
 /// The reasons for a warning's rank.
 pub fn reasons(analysis: &mut Analysis, habits: &Habits, pair: &Pair) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let mut add = |weight: i32, told: String| reasons.push(Reason { weight, told });
     let [one, other] = &pair.deeds;
-    match pair.same {
-        Same::Surely => add(2, "both accesses are of the same variable".to_owned()),
-        Same::Elements => add(
+    let members = [one, other].map(|deed| analysis.members.at(deed.site, deed.writes()).cloned());
+    match (pair.same, &members) {
+        (Same::Surely, _) => add(2, "both accesses are of the same variable".to_owned()),
+        (Same::Elements, _) => add(
             -1,
             "the accesses are of elements of the same array, which may be different ones"
                 .to_owned(),
         ),
+        (_, [Some(left), Some(right)]) if analysis.model.has_types() && left == right => {
+            let name = analysis.members.name(analysis.program, left);
+            let name = name.unwrap_or_else(|| "the same member".to_owned());
+            add(
+                0,
+                format!("both accesses are of {name}, perhaps of different ones"),
+            );
+        }
         _ => add(
             -2,
             "the memory is reached through pointers that may point at different things".to_owned(),
         ),
     }
-    let variable = one
-        .path
-        .or(other.path)
-        .map(|path| analysis.paths.plain(path));
-    if let Some((lock, times, count)) = variable.and_then(|variable| habits.usual(variable))
-        && times * 2 > count
+    if let Some(usual) = habits.usual(analysis, [one, other])
+        && usual.times * 2 > usual.count
     {
+        let Usual {
+            lock, times, count, ..
+        } = usual;
         let name = analysis.lock_name(lock);
-        add(2, format!("{times} of {count} accesses hold {name}"));
+        // An exception to a rule that others keep.
+        let is_rule = times >= 3 && !usual.by_both;
+        let weight = if is_rule { 4 } else { 2 };
+        add(weight, format!("{times} of {count} accesses hold {name}"));
+    }
+    for (word, weight, is_it) in [
+        (
+            "is of statistics",
+            -3,
+            Model::is_counter as fn(&Model, &str) -> bool,
+        ),
+        (
+            "belongs to one thread at a time, as a rule",
+            -3,
+            Model::is_owned,
+        ),
+    ] {
+        let mut layouts = members.iter().flatten().flat_map(|member| &member.within);
+        let found = layouts.find_map(|(layout, _)| {
+            let layout = analysis.program.layouts.get(layout.index())?;
+            is_it(analysis.model, &layout.name).then(|| layout.name.clone())
+        });
+        if let Some(name) = found {
+            add(weight, format!("{name} {word}"));
+        }
+    }
+    for (word, weight, is_it) in [
+        (
+            "makes something new, by its name",
+            -3,
+            Model::is_making as fn(&Model, &str) -> bool,
+        ),
+        (
+            "does away with something, by its name",
+            -2,
+            Model::is_ending,
+        ),
+    ] {
+        let on_way = |deed: &Deed| {
+            let mut sites = deed.calls.iter().chain([&deed.site]);
+            sites.find_map(|site| {
+                let name = &analysis.program.function(site.function).shown;
+                is_it(analysis.model, name).then(|| name.clone())
+            })
+        };
+        if let Some(name) = on_way(one).or_else(|| on_way(other)) {
+            add(weight, format!("{name} {word}"));
+        }
     }
     if one.moment.held.is_empty() && other.moment.held.is_empty() {
         add(0, "neither side holds a lock".to_owned());

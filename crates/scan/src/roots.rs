@@ -3,9 +3,11 @@
 //! Who calls the functions of a module, and under which locks, is told by the [model](crate::model): tables of operations, functions that are handed
 //! to somebody, fields that hold addresses, sections. What nobody knows of may be called at any time, also twice at once.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{FunctionId, Kind, LayoutId, Offset, Operand, Program, ValueId};
+use crate::ir::{
+    Callee, FunctionId, Kind, LayoutId, Offset, Operand, Program, SignatureId, ValueId,
+};
 use crate::model::{Entry, Model, Phase, Which, matches};
 use crate::pairs::Root;
 
@@ -32,7 +34,9 @@ pub fn of(program: &Program, model: &Model) -> Vec<Root> {
                 locks: entry.locks.clone(),
             }),
             Some(_) => {}
-            None if function.is_external || function.is_address_taken => {
+            None if function.is_external
+                || (function.is_address_taken && !uses.is_own(program, id)) =>
+            {
                 roots.push(Root::of(id, true));
             }
             None => {}
@@ -50,6 +54,10 @@ struct Uses {
     arguments: FxHashMap<FunctionId, Vec<(String, u32)>>,
     /// Stored into a field: `structure.field`.
     stored: FxHashMap<FunctionId, Vec<String>>,
+    /// In arrays of functions that only the program itself can see.
+    own: FxHashSet<FunctionId>,
+    /// Types of functions that are called through pointers.
+    called: FxHashSet<SignatureId>,
 }
 
 impl Uses {
@@ -57,7 +65,13 @@ impl Uses {
         let mut uses = Uses::default();
         for global in &program.globals {
             for (offset, operand) in &global.holds {
-                let (Operand::Function(id), Some(layout)) = (operand, global.layout) else {
+                let Operand::Function(id) = operand else {
+                    continue;
+                };
+                let Some(layout) = global.layout else {
+                    if global.is_constant && !global.is_external {
+                        uses.own.insert(*id);
+                    }
                     continue;
                 };
                 let name = structure(program, layout);
@@ -94,7 +108,11 @@ impl Uses {
                             .push(name.unwrap_or_default());
                     }
                     Kind::Call {
-                        callee: crate::ir::Callee::Direct(callee),
+                        callee: Callee::Indirect(_, signature),
+                        ..
+                    } => drop(uses.called.insert(*signature)),
+                    Kind::Call {
+                        callee: Callee::Direct(callee),
                         arguments,
                         ..
                     } => {
@@ -113,6 +131,21 @@ impl Uses {
             }
         }
         uses
+    }
+
+    /// Whether the program itself calls a function, through its own table or what it was handed to, and nobody else does.
+    fn is_own(&self, program: &Program, id: FunctionId) -> bool {
+        let handed = self.arguments.get(&id).map_or(&[][..], |all| all);
+        let is_inside = |(name, _): &(String, u32)| {
+            let callee = program.named(name);
+            callee.is_some_and(|callee| program.function(callee).is_defined())
+        };
+        let is_seen = self.own.contains(&id) || !handed.is_empty();
+        is_seen
+            && handed.iter().all(is_inside)
+            && !self.tables.contains_key(&id)
+            && !self.stored.contains_key(&id)
+            && self.called.contains(&program.function(id).signature)
     }
 
     fn fit(&self, program: &Program, id: FunctionId, which: &Which) -> bool {

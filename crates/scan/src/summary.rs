@@ -100,21 +100,25 @@ pub struct Arguments<'a> {
     moments: FxHashMap<(*const Moment, bool), Rc<Moment>>,
 }
 
+/// Nobody knows which addresses are stored anywhere.
+pub fn unread(_: &mut Paths, _: PathId) -> Option<PathId> {
+    None
+}
+
 impl<'a> Arguments<'a> {
-    /// A call with these arguments.
-    pub fn new(callee: FunctionId, given: &'a [Option<PathId>]) -> Self {
+    /// A call with these arguments; `read` tells which address is stored at a path of the caller, if anybody knows.
+    pub fn new(
+        callee: FunctionId,
+        given: &'a [Option<PathId>],
+        read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>,
+    ) -> Self {
         Arguments {
             callee,
             given,
-            read: &|_, _| None,
+            read,
             known: FxHashMap::default(),
             moments: FxHashMap::default(),
         }
-    }
-
-    /// The same for a caller who knows which addresses are stored where.
-    pub fn reading(self, read: &'a dyn Fn(&mut Paths, PathId) -> Option<PathId>) -> Self {
-        Arguments { read, ..self }
     }
 
     /// A path of the callee in the caller's terms.
@@ -277,5 +281,12 @@ impl<'a> Arguments<'a> {
             next.has_waited |= state.has_waited;
         }
         next
+    }
+}
+
+impl Deed {
+    /// Whether memory is written.
+    pub fn writes(&self) -> bool {
+        matches!(self.what, What::Access { writes: true, .. })
     }
 }

@@ -1,6 +1,6 @@
 //! What was found, in words: variables, threads, stacks and locks by the names that people give them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_report::{
     Access, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread, is_foreign_file,
@@ -31,25 +31,44 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// How many variables the pairs are about.
+    /// How many variables the pairs are about: global variables, and members of structures by their types.
     pub fn variables(&mut self, pairs: &[Pair]) -> usize {
-        let mut names: Vec<String> = pairs.iter().map(|pair| self.variable(pair)).collect();
-        names.sort();
-        names.dedup();
+        let names = pairs.iter().map(|pair| {
+            let member = pair.deeds.iter().find_map(|deed| self.member(deed));
+            let is_global = pair.deeds.iter().any(|deed| {
+                let origin = deed.path.map(|path| self.analysis.paths.origin(path));
+                matches!(origin, Some(Base::Global(_)))
+            });
+            match member {
+                Some(member) if !is_global => member,
+                _ => self.variable(pair),
+            }
+        });
+        let names: BTreeSet<String> = names.collect();
         names.len()
     }
 
+    /// The member that an access is of, by its type: `account.balance`.
+    fn member(&self, deed: &Deed) -> Option<String> {
+        let What::Access { writes, .. } = deed.what else {
+            return None;
+        };
+        let members = &self.analysis.members;
+        let member = members.at(deed.site, writes)?;
+        members.name(self.analysis.program, member)
+    }
+
     /// What the accesses of a pair are of.
-    pub fn variable(&mut self, pair: &Pair) -> String {
+    pub fn variable(&self, pair: &Pair) -> String {
         let known = pair.deeds.iter().filter_map(|deed| {
             let size = match deed.what {
                 What::Access { size, .. } => size,
                 _ => 0,
             };
-            Some((deed.path?, size))
+            Some((deed.path?, size, deed))
         });
         // A global's name says more than a pointer's.
-        let best = known.min_by_key(|(path, _)| {
+        let best = known.min_by_key(|(path, _, _)| {
             let base = self.analysis.paths.origin(*path);
             let order = match base {
                 Base::Global(_) => 0,
@@ -58,9 +77,15 @@ impl<'a> Teller<'a> {
             };
             (self.analysis.paths.loads(*path), order)
         });
-        match best {
-            Some((path, size)) => self.analysis.access_name(path, size),
-            None => "memory".to_owned(),
+        let Some((path, size, deed)) = best else {
+            let mut members = pair.deeds.iter().filter_map(|deed| self.member(deed));
+            return members.next().unwrap_or_else(|| "memory".to_owned());
+        };
+        let name = self.analysis.access_name(path, size);
+        // Where a path ends in something that no pointer's type tells of, the access's own type does.
+        match name.contains('+') {
+            true => self.member(deed).unwrap_or(name),
+            false => name,
         }
     }
 

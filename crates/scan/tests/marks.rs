@@ -5,7 +5,8 @@
 //! `NORACE (warned)`; when it comes out right, that has to go. In the other programs, C, C++ and Rust, every race that is marked must be among
 //! the warnings, but for those below.
 //!
-//! One test per program, named so: `scan/locksets`, `zoo/c/mutex_race`.
+//! One test per program, named so: `scan/locksets`, `zoo/c/mutex_race`. A folder in `programs/scan` is one program of several files,
+//! but for those with all programs of a language.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,9 +46,14 @@ const MISSED: [(&str, &str); 7] = [
     ),
 ];
 
+/// Folders in `programs/scan` with the programs of a language.
+const LANGUAGES: [&str; 2] = ["cpp", "rust"];
+
 /// What a mark says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Mark {
+    /// The file's name, without its folder.
+    file: String,
     line: u32,
     kind: Kind,
     /// Whether there must be a warning.
@@ -61,15 +67,14 @@ fn main() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let mut trials = Vec::new();
     let (mut count, mut wrong) = (0, 0);
-    let folders = ["scan", "scan/cpp", "scan/rust"];
-    for path in folders.iter().flat_map(|folder| sources(&top.join(folder))) {
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}"));
-        let (marks, flags) = (marks(&text), flags(&text));
+    for (path, sources) in programs(&top.join("scan")) {
+        let marks: Vec<Mark> = sources.iter().flat_map(|source| marks(source)).collect();
+        let flags: Vec<String> = sources.iter().flat_map(|source| flags(source)).collect();
         count += marks.len();
         wrong += marks.iter().filter(|mark| mark.is_wrong).count();
         let name = name(&top, &path);
         trials.push(Trial::test(name, move || {
-            agrees(&path, &flags, &marks).map_err(Failed::from)
+            agrees(&sources, &flags, &marks).map_err(Failed::from)
         }));
     }
     eprintln!(
@@ -114,8 +119,28 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     sources
 }
 
-/// The marks in a program's text.
-fn marks(text: &str) -> Vec<Mark> {
+/// The programs in a folder, each with its sources.
+fn programs(folder: &Path) -> Vec<(PathBuf, Vec<PathBuf>)> {
+    let files = sources(folder).into_iter();
+    let mut programs: Vec<_> = files.map(|file| (file.clone(), vec![file])).collect();
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{error}"));
+    let paths = entries.map(|entry| entry.unwrap_or_else(|error| panic!("{error}")).path());
+    for path in paths.filter(|path| path.is_dir()) {
+        match LANGUAGES.contains(&file_name(&path).as_str()) {
+            true => programs.extend(self::programs(&path)),
+            false => {
+                let sources = sources(&path);
+                programs.push((path, sources));
+            }
+        }
+    }
+    programs.sort();
+    programs
+}
+
+/// The marks in a file.
+fn marks(path: &Path) -> Vec<Mark> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{error}"));
     let words = [
         ("RACE!", Kind::Race, true),
         ("NORACE", Kind::Race, false),
@@ -132,6 +157,7 @@ fn marks(text: &str) -> Vec<Mark> {
                 continue;
             };
             marks.push(Mark {
+                file: file_name(path),
                 line: number as u32 + 1,
                 kind,
                 is_error,
@@ -143,7 +169,8 @@ fn marks(text: &str) -> Vec<Mark> {
 }
 
 /// The flags that a program says it is compiled with.
-fn flags(text: &str) -> Vec<String> {
+fn flags(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{error}"));
     let lines = text
         .lines()
         .filter_map(|line| line.strip_prefix("// CFLAGS: "));
@@ -151,16 +178,20 @@ fn flags(text: &str) -> Vec<String> {
     flags.map(str::to_owned).collect()
 }
 
+fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
 /// The warnings about a program.
-fn scan(path: &Path, flags: &[String]) -> Result<Vec<Finding>, String> {
-    let is_rust = path.extension().is_some_and(|end| end == "rs");
-    let mut all = match is_rust {
+fn scan(paths: &[PathBuf], flags: &[String]) -> Result<Vec<Finding>, String> {
+    let is_rust = |path: &PathBuf| path.extension().is_some_and(|end| end == "rs");
+    let mut all = match paths.iter().any(is_rust) {
         true => Vec::new(),
         false => vec!["-w".to_owned()],
     };
     all.extend_from_slice(flags);
-    let bitcode =
-        source::bitcode(&[path.to_owned()], None, &all).map_err(|error| error.to_string())?;
+    let bitcode = source::bitcode(paths, None, &all).map_err(|error| error.to_string())?;
     let model = Model::user().map_err(|error| error.to_string())?;
     let program = llvm::read_with(bitcode.paths(), &|name| model.knows(name))
         .map_err(|error| error.to_string())?;
@@ -177,25 +208,28 @@ fn lines(finding: &Finding) -> Vec<u32> {
 }
 
 /// Whether there are warnings where the marks say so, and nowhere else.
-fn agrees(path: &Path, flags: &[String], marks: &[Mark]) -> Result<(), String> {
-    let findings = scan(path, flags)?;
-    let warned: BTreeSet<(u32, bool)> = findings
+fn agrees(paths: &[PathBuf], flags: &[String], marks: &[Mark]) -> Result<(), String> {
+    let findings = scan(paths, flags)?;
+    let warned: BTreeSet<(String, u32, bool)> = findings
         .iter()
         .flat_map(|finding| {
-            let is_race = finding.kind == Kind::Race;
-            lines(finding).into_iter().map(move |line| (line, is_race))
+            let places = finding.accesses.iter().map(|access| &access.place);
+            places.filter_map(|frame| {
+                let file = file_name(Path::new(frame.file.as_deref()?));
+                Some((file, frame.line?, finding.kind == Kind::Race))
+            })
         })
         .collect();
     let mut wrong = Vec::new();
     for mark in marks {
-        let is_warned = warned.contains(&(mark.line, mark.kind == Kind::Race));
+        let is_warned = warned.contains(&(mark.file.clone(), mark.line, mark.kind == Kind::Race));
         let told = match (is_warned == mark.is_error, mark.is_wrong) {
             (true, false) | (false, true) => continue,
             (true, true) => "comes out right now",
             (false, false) if mark.is_error => "has no warning",
             (false, false) => "has a warning",
         };
-        wrong.push(format!("{}:{} {told}", path.display(), mark.line));
+        wrong.push(format!("{}:{} {told}", mark.file, mark.line));
     }
     match wrong.is_empty() {
         true => Ok(()),
@@ -205,7 +239,10 @@ fn agrees(path: &Path, flags: &[String], marks: &[Mark]) -> Result<(), String> {
 
 /// Whether all races that are marked are among the warnings, unless it is known that they are not.
 fn finds(oracle: &Oracle) -> Result<(), String> {
-    let findings = scan(&oracle.path, &oracle.directives.cflags)?;
+    let findings = scan(
+        std::slice::from_ref(&oracle.path),
+        &oracle.directives.cflags,
+    )?;
     let races = findings.iter().filter(|finding| finding.kind == Kind::Race);
     let warned: BTreeSet<Vec<u32>> = races.map(lines).collect();
     let marked = oracle.races.iter().map(|race| race.lines);

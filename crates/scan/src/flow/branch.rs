@@ -66,6 +66,7 @@ impl Flow<'_, '_> {
         }
         for (next, state) in &mut all {
             self.leave_loops(block, *next, state);
+            self.merge_fresh(block, *next, state);
         }
         all
     }

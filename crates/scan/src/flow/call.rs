@@ -59,6 +59,9 @@ impl Flow<'_, '_> {
                 self.allocated.insert(into);
                 return Some(self.analysis.paths.base(Base::Heap(site)));
             }
+            if effects.contains(&Effect::Own) {
+                return Some(self.analysis.paths.base(Base::Own(id)));
+            }
             let returned = effects.iter().find_map(|effect| match effect {
                 Effect::Returns(number) => arguments.get(*number as usize),
                 _ => None,
@@ -72,9 +75,10 @@ impl Flow<'_, '_> {
         }
         let result = summary.result?;
         let given = self.given(arguments);
-        let read = |paths: &mut Paths, place| self.memory.at(self.function, paths, place, site);
-        let mut arguments = Arguments::new(id, &given).reading(&read);
-        arguments.path(&mut self.analysis.paths, result)
+        let memory = Rc::clone(&self.memory);
+        let function = self.function;
+        let read = |paths: &mut Paths, place| memory.at(function, paths, place, site);
+        Arguments::new(id, &given, &read).path(&mut self.analysis.paths, result)
     }
 
     fn given(&mut self, arguments: &[Operand]) -> Vec<Option<PathId>> {
@@ -156,7 +160,7 @@ impl Flow<'_, '_> {
             if !self.analysis.program.function(callee).is_defined() {
                 // Nobody knows what it does with what it gets.
                 for argument in arguments {
-                    self.operand_escapes(*argument, state);
+                    self.handed_out(*argument, state);
                 }
                 if self.is_collecting {
                     self.analysis.unknown.entry(callee).or_insert(site);
@@ -171,7 +175,7 @@ impl Flow<'_, '_> {
         }
         let (memory, function) = (Rc::clone(&self.memory), self.function);
         let read = |paths: &mut Paths, place| memory.at(function, paths, place, site);
-        let mut terms = Arguments::new(callee, given).reading(&read);
+        let mut terms = Arguments::new(callee, given, &read);
         if self.is_collecting {
             for spawned in &summary.spawned {
                 if let Some(spawn) = self.analysis.spawns.get_mut(spawned) {
@@ -439,9 +443,15 @@ impl Flow<'_, '_> {
                         self.access(site, operand, 0, true, Mark::Atomic, state);
                     }
                 }
+                Effect::AtomicRead(number) => {
+                    if let (true, Some(operand)) = (self.is_collecting, argument(*number)) {
+                        self.access(site, operand, 0, false, Mark::Atomic, state);
+                    }
+                }
                 Effect::Count { .. }
                 | Effect::Returns(_)
                 | Effect::Registers { .. }
+                | Effect::Own
                 | Effect::IsDone { .. }
                 | Effect::IsRunning { .. }
                 | Effect::JoinsOwn

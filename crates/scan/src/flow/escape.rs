@@ -1,6 +1,6 @@
 //! When memory that a function has allocated becomes known to others: what is done to it before is nobody else's business.
 
-use crate::ir::{Operand, ValueId};
+use crate::ir::{BlockId, Kind, Operand, ValueId};
 use crate::path::Base;
 use crate::state::State;
 
@@ -37,6 +37,16 @@ impl Flow<'_, '_> {
             Some(Base::Value(..)) | None => self.class_escapes(operand, state),
             Some(origin) if is_direct => self.escapes(origin, state),
             Some(_) => self.class_escapes(operand, state),
+        }
+    }
+
+    /// An address is handed to a function of which nothing is known: it may keep those of objects, but not those of local variables, which do not live
+    /// longer than their function.
+    pub(super) fn handed_out(&mut self, operand: Operand, state: &mut State) {
+        let path = self.path(operand);
+        let origin = path.map(|path| self.analysis.paths.origin(path));
+        if !matches!(origin, Some(Base::Local(..))) {
+            self.operand_escapes(operand, state);
         }
     }
 
@@ -83,6 +93,7 @@ impl Flow<'_, '_> {
                     state.fresh.remove(&value);
                 }
             }
+            Base::Local(function, local) => drop(self.analysis.published.insert((function, local))),
             _ => {}
         }
     }
@@ -90,6 +101,32 @@ impl Flow<'_, '_> {
     fn origin_of(&mut self, value: ValueId) -> Option<Base> {
         let path = self.path(Operand::Value(value))?;
         Some(self.analysis.paths.origin(path))
+    }
+
+    /// What comes together from several branches is new if it is on each of them.
+    pub(super) fn merge_fresh(&mut self, from: BlockId, to: BlockId, state: &mut State) {
+        let function = self.function;
+        for statement in &function.blocks[to.index()].statements {
+            let Kind::Copy { into, from: all } = &statement.kind else {
+                continue;
+            };
+            if !function.values[into.index()].is_pointer {
+                continue;
+            }
+            let mut all = all.iter();
+            let Some((operand, _)) = all.find(|(_, block)| *block == Some(from)) else {
+                continue;
+            };
+            let is_fresh = match operand {
+                Operand::Null => true,
+                Operand::Value(value) => state.fresh.contains(&self.values.same(*value)),
+                _ => false,
+            };
+            match is_fresh {
+                true => drop(state.fresh.insert(*into)),
+                false => drop(state.fresh.remove(into)),
+            }
+        }
     }
 
     /// Whether what is returned was allocated here and nobody else knows it.

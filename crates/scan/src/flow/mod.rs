@@ -290,7 +290,7 @@ impl<'f, 'a> Flow<'f, 'a> {
         let Some(target) = self.analysis.points.target(self.id, operand) else {
             return;
         };
-        if !self.analysis.matters(target, size) {
+        if !self.analysis.matters(target, size, (site, writes)) {
             return;
         }
         let path = self.path(operand);
@@ -333,7 +333,7 @@ impl<'f, 'a> Flow<'f, 'a> {
     /// Whether a path lies in something that the function has allocated and nobody else knows yet.
     fn is_private(&mut self, path: PathId, state: &State) -> bool {
         let origin = self.analysis.paths.origin(path);
-        if !matches!(origin, Base::Heap(_)) || self.analysis.paths.loads(path) {
+        if !matches!(origin, Base::Heap(_) | Base::Value(..)) || self.analysis.paths.loads(path) {
             return false;
         }
         state.fresh.iter().any(|value| {
@@ -387,7 +387,7 @@ impl<'f, 'a> Flow<'f, 'a> {
             matches!(origin, Base::Local(..) | Base::Value(..))
         });
         self.summary.result = first.filter(|_| is_one && !is_own);
-        self.summary.returns_fresh = is_fresh && is_one && first.is_some();
+        self.summary.returns_fresh = is_fresh && first.is_some();
         self.summary.exit = exit;
         self.summary.put = self.left_in_parameters();
         self.summary.deeds = self.deeds.all();

@@ -117,7 +117,7 @@ impl Flow<'_, '_> {
         let known = Rc::clone(&self.memory);
         let function = self.function;
         let read = |paths: &mut Paths, place| known.at(function, paths, place, site);
-        let mut terms = Arguments::new(*callee, &given).reading(&read);
+        let mut terms = Arguments::new(*callee, &given, &read);
         for (to, value) in &summary.put {
             let paths = &mut self.analysis.paths;
             let (Some(to), value) = (terms.path(paths, *to), terms.path(paths, *value)) else {

@@ -73,7 +73,7 @@ impl Flow<'_, '_> {
             let read = memory.at(function, paths, place, site)?;
             Some(owned((&shape, values, id), paths, site, read))
         };
-        let mut terms = Arguments::new(target, given).reading(&read);
+        let mut terms = Arguments::new(target, given, &read);
         // It has none of its creator's locks, but comes after all that has happened.
         let begin = State {
             after: state.after.clone(),
@@ -85,14 +85,13 @@ impl Flow<'_, '_> {
         let mut fields = BTreeMap::new();
         for deed in &summary.deeds {
             // Whoever is given a function calls that one, and no other that somebody else is given.
-            let mut calls = deed.calls.iter();
-            if let (Some(call), false) = (calls.next(), functions.is_empty()) {
+            if let (Some(call), false) = (deed.calls.iter().next(), functions.is_empty()) {
                 let points = &self.analysis.points;
                 let field = *fields
                     .entry(*call)
                     .or_insert_with(|| points.called_field(*call));
                 let given = functions.iter().rev().find(|(at, _)| Some(*at) == field);
-                let called = calls.next().unwrap_or(&deed.site).function;
+                let called = deed.calls.iter().nth(1).unwrap_or(&deed.site).function;
                 if given.is_some_and(|(_, given)| *given != called) {
                     continue;
                 }

@@ -6,10 +6,13 @@
 //! lock = 0                            # the first argument points at the lock; a name in quotes: a lock without address
 //! fails = "nonzero"                   # the lock was not taken if the result is not 0
 //! inlined = ["*/lock.rs:try_lock"]    # atomic operations mean the same that the compiler has inlined from there
+//!
+//! [[type]]
+//! names = ["sk_buff"]                 # structures of this name
+//! owned = true                        # belong to whoever is handed one
 //! ```
 
-use serde::Deserialize;
-
+use super::form::{FailsName, File, Function, ModeName, PhaseName, Which};
 use super::{Effect, Entry, Fails, Mode, Model, Object, Phase, Which as Called};
 
 /// A model that cannot be read.
@@ -18,203 +21,6 @@ use super::{Effect, Entry, Fails, Mode, Model, Object, Phase, Which as Called};
 pub struct ModelError {
     name: String,
     error: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    function: Vec<Function>,
-    #[serde(default)]
-    entry: Vec<Caller>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Caller {
-    section: Option<String>,
-    table: Option<String>,
-    #[serde(default)]
-    fields: Vec<String>,
-    #[serde(default)]
-    register: Vec<String>,
-    #[serde(default)]
-    argument: u32,
-    stored: Option<String>,
-    #[serde(default)]
-    phase: PhaseName,
-    #[serde(default)]
-    parallel: bool,
-    #[serde(default)]
-    locks: Vec<String>,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum PhaseName {
-    First,
-    #[default]
-    Always,
-    Last,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Function {
-    names: Vec<String>,
-    #[serde(default)]
-    inlined: Vec<String>,
-    lock: Option<Which>,
-    #[serde(default)]
-    lock_any: Vec<u32>,
-    #[serde(default)]
-    lock_guards: Vec<u32>,
-    unlock: Option<Which>,
-    #[serde(default)]
-    mode: ModeName,
-    #[serde(default)]
-    fails: FailsName,
-    #[serde(default)]
-    again: bool,
-    create: Option<Create>,
-    create_method: Option<CreateMethod>,
-    create_closure: Option<u32>,
-    join: Option<u32>,
-    join_address: Option<u32>,
-    #[serde(default)]
-    offset: i64,
-    is_running: Option<u32>,
-    detach: Option<u32>,
-    once: Option<Once>,
-    once_closure: Option<OnceClosure>,
-    is_done: Option<u32>,
-    is_done_if_zero: Option<u32>,
-    done: Option<u32>,
-    runs_stored: Option<String>,
-    calls_object: Option<CallsObject>,
-    calls_closure: Option<u32>,
-    #[serde(default)]
-    join_holder: bool,
-    #[serde(default)]
-    joins_own: bool,
-    calls: Option<Calls>,
-    wait: Option<Which>,
-    #[serde(default)]
-    timed: bool,
-    signal: Option<Which>,
-    barrier: Option<u32>,
-    arrive: Option<u32>,
-    pass: Option<u32>,
-    #[serde(rename = "await")]
-    awaits: Option<u32>,
-    count: Option<Count>,
-    down: Option<u32>,
-    up: Option<u32>,
-    #[serde(default)]
-    allocate: bool,
-    free: Option<u32>,
-    #[serde(default)]
-    read: Vec<u32>,
-    #[serde(default)]
-    write: Vec<u32>,
-    copy: Option<[u32; 2]>,
-    atomic: Option<u32>,
-    returns: Option<u32>,
-    registers: Option<Registers>,
-    #[serde(default)]
-    ends: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Which {
-    Argument(u32),
-    Named(String),
-    Pointed(Pointed),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Pointed {
-    at: u32,
-    offset: i64,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ModeName {
-    Read,
-    #[default]
-    Write,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FailsName {
-    #[default]
-    Never,
-    Nonzero,
-    Zero,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Create {
-    start: u32,
-    data: Option<u32>,
-    handle: Option<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CreateMethod {
-    object: u32,
-    slot: u32,
-    handle: Option<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Once {
-    flag: u32,
-    run: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OnceClosure {
-    flag: u32,
-    data: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CallsObject {
-    object: u32,
-    offset: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Calls {
-    function: u32,
-    #[serde(default)]
-    with: Vec<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Count {
-    semaphore: u32,
-    value: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Registers {
-    function: u32,
-    #[serde(default)]
-    parallel: bool,
 }
 
 impl Model {
@@ -227,6 +33,22 @@ impl Model {
             name: name.to_owned(),
             error: error.to_string(),
         })?;
+        self.has_lock_classes |= file.lock_classes;
+        self.has_types |= file.typed;
+        for one in file.types {
+            let of = [
+                (one.opaque, &mut self.opaque),
+                (one.owned, &mut self.owned),
+                (one.counter, &mut self.counters),
+            ];
+            for (_, names) in of.into_iter().filter(|(is_it, _)| *is_it) {
+                names.extend(one.names.iter().cloned());
+            }
+        }
+        let sections = file.global.into_iter().flat_map(|one| one.sections);
+        self.unshared_sections.extend(sections);
+        self.making.extend(file.making);
+        self.ending.extend(file.ending);
         for caller in file.entry {
             let locks = caller.locks.iter().map(|lock| self.number(lock)).collect();
             let which = match (caller.section, caller.table, caller.stored) {
@@ -249,6 +71,7 @@ impl Model {
                     PhaseName::First => Phase::First,
                     PhaseName::Always => Phase::Always,
                     PhaseName::Last => Phase::Last,
+                    PhaseName::Inside => Phase::Inside,
                 },
                 is_parallel: caller.parallel,
                 locks,
@@ -425,6 +248,7 @@ impl Model {
         );
         effects.extend(function.copy.map(|[to, from]| Effect::Copy { to, from }));
         effects.extend(function.atomic.map(Effect::Atomic));
+        effects.extend(function.atomic_read.map(Effect::AtomicRead));
         effects.extend(function.returns.map(Effect::Returns));
         if let Some(registers) = &function.registers {
             effects.push(Effect::Registers {
@@ -437,6 +261,9 @@ impl Model {
         }
         if function.ends {
             effects.push(Effect::Ends);
+        }
+        if function.own {
+            effects.push(Effect::Own);
         }
         if effects.is_empty() {
             effects.push(Effect::Nothing);

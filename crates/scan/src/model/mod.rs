@@ -3,6 +3,7 @@
 //! The meaning is data: TOML files, some of which come with Deadheat (`models/`), and the user's own, which are read after those and win.
 
 mod file;
+mod form;
 
 use std::cell::RefCell;
 
@@ -198,6 +199,8 @@ pub enum Effect {
     },
     /// Works on memory atomically.
     Atomic(u32),
+    /// Reads memory atomically.
+    AtomicRead(u32),
     /// Returns one of its arguments.
     Returns(u32),
     /// Hands a function to somebody who calls it later, in parallel with everything else.
@@ -207,6 +210,8 @@ pub enum Effect {
         /// Whether it can run twice at once.
         is_parallel: bool,
     },
+    /// Returns something that belongs to the thread that calls it.
+    Own,
     /// Does not return.
     Ends,
     /// Nothing that matters.
@@ -263,6 +268,21 @@ pub struct Model {
     names: Vec<String>,
     /// Who calls a module: the first that fits tells.
     entries: Vec<Entry>,
+    /// Whether locks in structures are told apart by their members only.
+    has_lock_classes: bool,
+    /// Whether members of structures are accessed as such only.
+    has_types: bool,
+    /// Types whose insides are somebody else's concern.
+    opaque: Vec<String>,
+    /// Types whose objects belong to whoever is handed one.
+    owned: Vec<String>,
+    /// Types of statistics.
+    counters: Vec<String>,
+    /// Sections of global variables that several threads do not share.
+    unshared_sections: Vec<String>,
+    /// Functions that make something new, or end something's life, by their names.
+    making: Vec<String>,
+    ending: Vec<String>,
 }
 
 /// How functions of a module are called by somebody else.
@@ -301,6 +321,8 @@ pub enum Phase {
     Always,
     /// After all others.
     Last,
+    /// While the module itself waits for it: called back under the locks that it holds.
+    Inside,
 }
 
 /// The models that come with Deadheat, by their names.
@@ -387,6 +409,49 @@ impl Model {
         Ok(model)
     }
 
+    /// Whether locks of the same member of the same type of structure are one: all of them are taken to protect what their own structure has.
+    pub fn has_lock_classes(&self) -> bool {
+        self.has_lock_classes
+    }
+
+    /// Whether members of structures are accessed as such, not through pointers to numbers that come from somewhere else.
+    pub fn has_types(&self) -> bool {
+        self.has_types
+    }
+
+    /// Whether the insides of a type are somebody else's concern: locks, work items, tracing.
+    pub fn is_opaque(&self, layout: &str) -> bool {
+        is_named(&self.opaque, layout)
+    }
+
+    /// Whether an object of a type belongs to whoever is handed it.
+    pub fn is_owned(&self, layout: &str) -> bool {
+        is_named(&self.owned, layout)
+    }
+
+    /// Whether a type is one of statistics, in which nobody minds a lost update.
+    pub fn is_counter(&self, layout: &str) -> bool {
+        is_named(&self.counters, layout)
+    }
+
+    /// Whether a function makes something new, as far as its name tells.
+    pub fn is_making(&self, function: &str) -> bool {
+        let mut all = self.making.iter();
+        all.any(|pattern| matches(pattern, function))
+    }
+
+    /// Whether a function does away with something, as far as its name tells.
+    pub fn is_ending(&self, function: &str) -> bool {
+        let mut all = self.ending.iter();
+        all.any(|pattern| matches(pattern, function))
+    }
+
+    /// Whether several threads do not share the global variables of a section.
+    pub fn is_unshared(&self, section: &str) -> bool {
+        let mut all = self.unshared_sections.iter();
+        all.any(|pattern| matches(pattern, section))
+    }
+
     /// Who calls a module.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -420,6 +485,14 @@ impl Model {
             }
         }
     }
+}
+
+/// Whether a type has one of these names, whatever kind of type it is.
+fn is_named(patterns: &[String], layout: &str) -> bool {
+    let bare = layout.strip_prefix("struct ");
+    let bare = bare.or_else(|| layout.strip_prefix("union "));
+    let bare = bare.unwrap_or(layout);
+    patterns.iter().any(|pattern| matches(pattern, bare))
 }
 
 /// Whether a name fits a pattern, in which `*` stands for anything.

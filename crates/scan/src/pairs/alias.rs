@@ -1,7 +1,8 @@
-//! May two accesses touch the same memory, and are two locks surely the same?
+//! May two accesses touch the same memory?
 
 use crate::analysis::{Analysis, overlap};
-use crate::ir::FunctionId;
+use crate::ir::LayoutId;
+use crate::members::{self, Members};
 use crate::path::{Base, PathId, Site, Step};
 use crate::summary::{Deed, What};
 
@@ -21,12 +22,14 @@ pub enum Same {
 }
 
 /// Whether the memory at a path is one of a kind for two deeds: not one for each thread.
-fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) -> bool {
+pub(super) fn is_common(analysis: &Analysis, base: Base, deeds: [&Deed; 2], way: Together) -> bool {
     let function = match base {
         Base::Local(function, _) | Base::Value(function, _) => function,
         Base::Heap(site) => site.function,
         Base::Parameter(_) => return true,
-        Base::Global(_) | Base::Given(_) | Base::Named(_) => return true,
+        Base::Global(_) | Base::Named(_) => return true,
+        Base::Given(layout) => return !analysis.members.is_owned(LayoutId(layout)),
+        Base::Own(_) => return false,
     };
     let depth = |deed: &Deed| level(&analysis.spawns, deed, function);
     let [one, other] = deeds.map(depth);
@@ -127,12 +130,28 @@ fn is_before(analysis: &Analysis, site: Site, other: Site) -> bool {
     !seen[site.block as usize]
 }
 
+/// Whether an access is of a local variable whose address nobody has stored: another call from outside has no way to it.
+fn is_hidden(analysis: &Analysis, deed: &Deed) -> bool {
+    let Some(path) = deed.path else {
+        return false;
+    };
+    match analysis.paths.origin(path) {
+        Base::Local(function, local) => {
+            !analysis.paths.loads(path) && !analysis.published.contains(&(function, local))
+        }
+        _ => false,
+    }
+}
+
 /// Whether two accesses may touch the same memory.
 pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> Same {
     let (What::Access { size: long, .. }, What::Access { size: wide, .. }) = (one.what, other.what)
     else {
         return Same::Never;
     };
+    if way == Together::Strangers && [one, other].iter().any(|deed| is_hidden(analysis, deed)) {
+        return Same::Never;
+    }
     if let (Some(left), Some(right)) = (one.path, other.path) {
         if is_own(analysis, left, one, way) && is_own(analysis, right, other, way) {
             return Same::Never;
@@ -146,7 +165,9 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
         let [from, to] = [left, right].map(|path| analysis.paths.origin(path));
         let loads = analysis.paths.loads(left) || analysis.paths.loads(right);
         let is_exact = |base| !matches!(base, Base::Value(..) | Base::Parameter(_));
-        if !loads && is_exact(from) && is_exact(to) {
+        // What belongs to one thread may be reached by others in another way.
+        let is_sole = |base| matches!(base, Base::Own(_));
+        if !loads && is_exact(from) && is_exact(to) && is_sole(from) == is_sole(to) {
             if from != to || !is_common(analysis, from, [one, other], way) {
                 return Same::Never;
             }
@@ -170,17 +191,49 @@ pub fn same(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) ->
     }
 }
 
-/// Whether the classes of memory say that two accesses may touch the same.
+/// Whether the classes of memory and the types say that two accesses may touch the same.
 pub fn may_overlap(analysis: &Analysis, one: &Deed, other: &Deed) -> bool {
     let (What::Access { size: long, .. }, What::Access { size: wide, .. }) = (one.what, other.what)
     else {
         return false;
     };
-    match (one.target, other.target) {
-        (Some(left), Some(right)) => {
-            let points = &analysis.points;
-            let ranges = (points.range(left, long), points.range(right, wide));
-            left.class == right.class && overlap(ranges.0, ranges.1)
+    let (Some(left), Some(right)) = (one.target, other.target) else {
+        return false;
+    };
+    let points = &analysis.points;
+    if left.class != right.class || !overlap(points.range(left, long), points.range(right, wide)) {
+        return false;
+    }
+    let members = &analysis.members;
+    let [first, second] = [one, other].map(|deed| members.at(deed.site, deed.writes()));
+    match (first, second) {
+        (Some(_), None) | (None, Some(_)) if analysis.model.has_types() => {
+            // What is accessed without a type is a member if the way there says so.
+            let of_path = |deed: &Deed, size| {
+                let path = deed.path?;
+                Members::on_path(analysis, path, size)
+            };
+            let (mine, theirs) = (of_path(one, long), of_path(other, wide));
+            let (first, second) = (first.or(mine.as_ref()), second.or(theirs.as_ref()));
+            first.is_some()
+                && second.is_some()
+                && members::may_be_same(analysis.program, (first, long), (second, wide))
+        }
+        (Some(_), None) if is_no_structure(analysis, other) => false,
+        (None, Some(_)) if is_no_structure(analysis, one) => false,
+        _ => members::may_be_same(analysis.program, (first, long), (second, wide)),
+    }
+}
+
+/// Whether an access is of a global variable that is no structure and has none.
+fn is_no_structure(analysis: &Analysis, deed: &Deed) -> bool {
+    let Some(path) = deed.path else {
+        return false;
+    };
+    match analysis.paths.origin(path) {
+        Base::Global(global) => {
+            let global = analysis.program.global(global);
+            global.layout.is_none() && !analysis.paths.loads(path)
         }
         _ => false,
     }
@@ -219,7 +272,7 @@ fn places(analysis: &Analysis, (left, long): (PathId, u64), (right, wide): (Path
     }
 }
 
-fn has_elements(analysis: &Analysis, path: PathId) -> bool {
+pub(super) fn has_elements(analysis: &Analysis, path: PathId) -> bool {
     let steps = analysis.paths.steps(path);
     steps.iter().any(|step| matches!(step, Step::Element(..)))
 }
@@ -237,139 +290,4 @@ fn flat(analysis: &Analysis, path: PathId) -> (i64, Option<u64>) {
         }
     }
     (offset, stride)
-}
-
-/// Whether two locks are the same, if the accesses touch the same memory.
-pub fn is_same_lock(
-    analysis: &mut Analysis,
-    [one, other]: [&Deed; 2],
-    [left, right]: [PathId; 2],
-    way: Together,
-) -> bool {
-    let (left, right) = (analysis.paths.plain(left), analysis.paths.plain(right));
-    let base = analysis.paths.origin(left);
-    let is_unique = left == right
-        && !has_elements(analysis, left)
-        && !matches!(base, Base::Value(..))
-        && is_common(analysis, base, [one, other], way)
-        && is_single(analysis, base)
-        && is_near_given(analysis, base, [one, other])
-        && is_steady(analysis, left);
-    if is_unique {
-        return true;
-    }
-    let (Some(data), Some(there)) = (one.path, other.path) else {
-        return false;
-    };
-    let (data, there) = (analysis.paths.plain(data), analysis.paths.plain(there));
-    is_relative(analysis, (data, left), (there, right))
-}
-
-/// Whether a base stands for one object only.
-fn is_single(analysis: &Analysis, base: Base) -> bool {
-    let once = |function: FunctionId| analysis.calls.runs_once(function);
-    match base {
-        Base::Global(_) | Base::Named(_) | Base::Given(_) => true,
-        // Each caller of an entry may give another one.
-        Base::Parameter(_) => false,
-        Base::Local(function, _) => once(function),
-        Base::Heap(site) => analysis.calls.is_once(site),
-        Base::Value(..) => false,
-    }
-}
-
-/// What callers of an entry hand over is taken for one object for what is reached from there. To a global variable each may bring another lock.
-fn is_near_given(analysis: &Analysis, base: Base, deeds: [&Deed; 2]) -> bool {
-    let is_given = |path: PathId| matches!(analysis.paths.origin(path), Base::Given(_));
-    let mut data = deeds.iter().map(|deed| deed.path);
-    !matches!(base, Base::Given(_)) || data.all(|path| path.is_some_and(is_given))
-}
-
-/// Whether what is read on the way is the same each time: a global pointer is, if it is set once. What pointers in structures hold is taken to
-/// stay.
-fn is_steady(analysis: &mut Analysis, path: PathId) -> bool {
-    let Base::Global(global) = analysis.paths.origin(path) else {
-        return true;
-    };
-    let mut offset = 0;
-    for step in analysis.paths.steps(path) {
-        match step {
-            Step::Field(by) => offset += by,
-            Step::Load => {
-                let whole = analysis.points.of_global(global);
-                let target = analysis.points.shifted(whole, offset);
-                if analysis.stores.has_none(target) {
-                    return true;
-                }
-                return match analysis.stores.only(target) {
-                    Some(stored) => stored.site.is_none_or(|site| analysis.calls.is_once(site)),
-                    None => false,
-                };
-            }
-            Step::Element(..) | Step::Own(_) => return true,
-        }
-    }
-    true
-}
-
-/// Whether both locks lie at the same place beside the data: in the same structure, or at the same index of another array.
-fn is_relative(
-    analysis: &Analysis,
-    (data, lock): (PathId, PathId),
-    (there, right): (PathId, PathId),
-) -> bool {
-    let origins = |paths: [PathId; 2]| paths.map(|path| analysis.paths.origin(path));
-    let shape = |bases: [PathId; 2]| -> Option<(Vec<Step>, Vec<Step>)> {
-        let [data, lock] = bases;
-        let (to_data, to_lock) = (analysis.paths.steps(data), analysis.paths.steps(lock));
-        let common = match origins(bases) {
-            [Base::Global(own), Base::Global(other)] if own != other => {
-                if to_lock.contains(&Step::Load) {
-                    return None;
-                }
-                0
-            }
-            [own, other] if own != other => return None,
-            _ => {
-                let common = to_data.iter().zip(&to_lock);
-                common.take_while(|(one, other)| one == other).count()
-            }
-        };
-        let (to_data, to_lock) = (&to_data[common..], &to_lock[common..]);
-        // From the data's address there is a way back only if no address was read on the way there.
-        let is_near = !to_data.contains(&Step::Load);
-        let indices = |steps: &[Step]| -> Vec<Step> {
-            let all = steps
-                .iter()
-                .filter(|step| matches!(step, Step::Element(_, Some(_))));
-            all.copied().collect()
-        };
-        let known = indices(to_data);
-        let follows = indices(to_lock).iter().all(|step| {
-            let Step::Element(_, index) = step else {
-                return false;
-            };
-            known
-                .iter()
-                .any(|known| matches!(known, Step::Element(_, there) if there == index))
-        });
-        (is_near && follows).then(|| (nameless(to_data), nameless(to_lock)))
-    };
-    match (shape([data, lock]), shape([there, right])) {
-        (Some(one), Some(other)) => {
-            // In arrays of their own, both must be the same ones.
-            let are_near = |[data, lock]: [Base; 2]| data == lock;
-            let (mine, theirs) = (origins([data, lock]), origins([there, right]));
-            one == other && (mine == theirs || are_near(mine) && are_near(theirs))
-        }
-        _ => false,
-    }
-}
-
-fn nameless(steps: &[Step]) -> Vec<Step> {
-    let nameless = steps.iter().map(|step| match step {
-        Step::Element(stride, _) => Step::Element(*stride, None),
-        other => *other,
-    });
-    nameless.collect()
 }

@@ -11,7 +11,7 @@ use crate::summary::{Deed, What};
 
 use super::protect::{Order, order};
 use super::threads::{Together, together};
-use super::{Done, alias};
+use super::{Done, same_lock};
 
 /// Threads that may wait for each other: each holds a lock, and takes the next one's.
 #[derive(Clone, Debug)]
@@ -189,7 +189,7 @@ fn is_guarded(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) 
         for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
-            if alone && alias::is_same_lock(analysis, [one, other], locks, way) {
+            if alone && same_lock::is_same_lock(analysis, [one, other], locks, way) {
                 return true;
             }
         }

@@ -3,18 +3,19 @@
 //! Functions that do too much, or call each other in circles, are not put into their callers' terms one call at a time: what is known at all calls of
 //! one is made a few moments, and what it does is told in those.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
 
 use crate::analysis::Analysis;
 use crate::deeds::Deeds;
+use crate::given;
 use crate::ir::FunctionId;
 use crate::model::Mode;
 use crate::moment::Moment;
 use crate::path::{Base, PathId, Site};
 use crate::state::{Held, State};
-use crate::summary::{Arguments, Deed, What};
+use crate::summary::{Arguments, Deed, What, unread};
 
 use super::semaphores;
 
@@ -45,15 +46,14 @@ impl Root {
             return Vec::new();
         };
         let function = analysis.program.function(self.function);
-        let parameters = &function.values[..function.parameters as usize];
-        let given: Vec<Option<PathId>> = parameters
-            .iter()
+        let given: Vec<Option<PathId>> = (0..function.parameters)
             .map(|parameter| {
-                let layout = parameter.pointee?;
-                Some(analysis.paths.base(Base::Given(layout.0)))
+                let (layout, offset) = given::structure(analysis.program, function, parameter)?;
+                let base = analysis.paths.base(Base::Given(layout.0));
+                Some(analysis.paths.field(base, offset))
             })
             .collect();
-        let mut terms = Arguments::new(self.function, &given);
+        let mut terms = Arguments::new(self.function, &given, &unread);
         let mut begin = State::default();
         for lock in &self.locks {
             let lock = analysis.paths.base(Base::Named(*lock));
@@ -129,38 +129,45 @@ pub fn all(analysis: &mut Analysis, roots: &[Root]) -> Vec<Done> {
 /// How many moments of one function in one thread are told apart.
 const MOST_MOMENTS: usize = 4;
 
+/// A function in one thread: callers come before those that they call.
+type Key = (Reverse<usize>, FunctionId, Vec<Site>);
+
 /// A function that is entered in one thread, whoever calls it: what is known then, and one way there.
 #[derive(Default)]
 struct Entered {
     moments: Vec<Rc<Moment>>,
+    /// Whether they were so many that they are one now.
+    is_one: bool,
     calls: Vec<Site>,
+}
+
+/// All functions that are entered, and those to look at again.
+#[derive(Default)]
+struct Entries {
+    all: BTreeMap<Key, Entered>,
+    work: BTreeSet<Key>,
 }
 
 /// All that is done from some roots on, in functions that are entered as well.
 fn gather(analysis: &mut Analysis, roots: &[&Root]) -> Vec<Deed> {
     let mut deeds = Deeds::default();
-    let mut entered: FxHashMap<(FunctionId, Vec<Site>), Entered> = FxHashMap::default();
-    let mut work: Vec<(FunctionId, Vec<Site>)> = Vec::new();
+    let mut entries = Entries::default();
     for root in roots {
         for deed in root.deeds(analysis) {
-            note_entry(analysis, &deed, &mut entered, &mut work);
+            entries.note(analysis, &deed);
             deeds.add(deed);
         }
     }
     // First the moments in which functions are entered, until there are no more, then what is done there.
-    let mut order: Vec<(FunctionId, Vec<Site>)> = Vec::new();
-    while let Some(key) = work.pop() {
-        if !order.contains(&key) {
-            order.push(key.clone());
-        }
+    while let Some(key) = entries.work.pop_first() {
         let is_entry = |deed: &Deed| matches!(deed.what, What::Enter(_));
-        for deed in inside(analysis, &key, &entered[&key], is_entry) {
-            note_entry(analysis, &deed, &mut entered, &mut work);
+        for deed in inside(analysis, &key, &entries.all[&key], is_entry) {
+            entries.note(analysis, &deed);
         }
     }
-    for key in order {
+    for (key, entered) in &entries.all {
         let is_done = |deed: &Deed| !matches!(deed.what, What::Enter(_));
-        for deed in inside(analysis, &key, &entered[&key], is_done) {
+        for deed in inside(analysis, key, entered, is_done) {
             let is_access = matches!(deed.what, What::Access { .. });
             if !is_access || analysis.is_own(&deed) {
                 deeds.add(deed);
@@ -170,42 +177,45 @@ fn gather(analysis: &mut Analysis, roots: &[&Root]) -> Vec<Deed> {
     deeds.all()
 }
 
-/// If a deed enters a function, in a moment that says something new, that is looked at again.
-fn note_entry(
-    analysis: &mut Analysis,
-    deed: &Deed,
-    entered: &mut FxHashMap<(FunctionId, Vec<Site>), Entered>,
-    work: &mut Vec<(FunctionId, Vec<Site>)>,
-) {
-    let What::Enter(function) = deed.what else {
-        return;
-    };
-    let key = (function, deed.chain.clone());
-    let known = entered.entry(key.clone()).or_default();
-    if known.moments.iter().any(|one| one.is_weaker(&deed.moment)) {
-        return;
-    }
-    if known.moments.is_empty() {
-        known.calls = deed.calls.iter().copied().chain([deed.site]).collect();
-    }
-    known.moments.retain(|one| !deed.moment.is_weaker(one));
-    known.moments.push(Rc::clone(&deed.moment));
-    if known.moments.len() > MOST_MOMENTS {
-        let mut one = (*known.moments[0]).clone();
-        for other in &known.moments[1..] {
-            one.meet(other);
+impl Entries {
+    /// If a deed enters a function, in a moment that says something new, that is looked at again.
+    fn note(&mut self, analysis: &mut Analysis, deed: &Deed) {
+        let What::Enter(function) = deed.what else {
+            return;
+        };
+        let group = Reverse(analysis.calls.group_of(function));
+        let key = (group, function, deed.chain.clone());
+        let known = self.all.entry(key.clone()).or_default();
+        if known.moments.iter().any(|one| one.is_weaker(&deed.moment)) {
+            return;
         }
-        known.moments = vec![analysis.moments.keep(one)];
-    }
-    if !work.contains(&key) {
-        work.push(key);
+        if known.moments.is_empty() {
+            known.calls = deed.calls.iter().copied().chain([deed.site]).collect();
+        }
+        let before = known.moments.first().cloned();
+        known.moments.retain(|one| !deed.moment.is_weaker(one));
+        known.moments.push(Rc::clone(&deed.moment));
+        known.is_one |= known.moments.len() > MOST_MOMENTS;
+        if known.is_one {
+            let mut one = (*known.moments[0]).clone();
+            for other in &known.moments[1..] {
+                one.meet(other);
+            }
+            let one = analysis.moments.keep(one);
+            let is_known = before.is_some_and(|before| Rc::ptr_eq(&one, &before));
+            known.moments = vec![one];
+            if is_known {
+                return;
+            }
+        }
+        self.work.insert(key);
     }
 }
 
 /// What a function does that is entered, of one kind. Nobody knows what it is given.
 fn inside(
     analysis: &mut Analysis,
-    (function, chain): &(FunctionId, Vec<Site>),
+    (_, function, chain): &Key,
     entered: &Entered,
     is_wanted: impl Fn(&Deed) -> bool,
 ) -> Vec<Deed> {
@@ -215,7 +225,7 @@ fn inside(
     let mut found = Vec::new();
     for moment in &entered.moments {
         let state = State::of(moment);
-        let mut terms = Arguments::new(*function, &[]);
+        let mut terms = Arguments::new(*function, &[], &unread);
         for deed in summary.deeds.iter().filter(|deed| is_wanted(deed)) {
             // Threads that create each other in circles are as many as one round of that.
             if deed.chain.iter().any(|site| chain.contains(site)) {

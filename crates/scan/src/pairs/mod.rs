@@ -9,6 +9,7 @@ pub mod deadlocks;
 mod done;
 mod protect;
 pub mod ruled_out;
+mod same_lock;
 mod semaphores;
 mod threads;
 
@@ -129,7 +130,8 @@ impl Search<'_> {
                     false => Rc::as_ptr(deed),
                 };
                 let moment = Rc::as_ptr(&deed.moment);
-                let key = (root, deed.path, target, deed.what, moment, apart);
+                let member = analysis.members.number(deed.site, deed.writes());
+                let key = (root, deed.path, target, deed.what, member, moment, apart);
                 let number = *numbers.entry(key).or_insert_with(|| {
                     groups.push(Group {
                         root,

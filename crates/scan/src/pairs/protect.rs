@@ -6,11 +6,11 @@ use std::rc::Rc;
 use crate::analysis::Analysis;
 use crate::model::Mode;
 use crate::path::{Base, PathId, Site};
-use crate::state::Fact;
+use crate::state::{Fact, Held};
 use crate::summary::{Deed, What};
 
 use super::Done;
-use super::alias::is_same_lock;
+use super::same_lock::is_same_lock;
 use super::threads::Together;
 
 /// Whether both hold the same lock, one of them alone.
@@ -18,12 +18,25 @@ pub fn is_locked(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Togethe
     for left in &one.moment.held {
         for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
-            if alone && is_same_lock(analysis, [one, other], [left.lock, right.lock], way) {
+            let locks = [left.lock, right.lock];
+            let is_same = alone
+                && (is_same_class(analysis, left, right)
+                    || is_same_lock(analysis, [one, other], locks, way));
+            if is_same {
                 return true;
             }
         }
     }
     false
+}
+
+/// Whether two locks are the same member of the same type, if the model says that this is enough.
+pub fn is_same_class(analysis: &Analysis, left: &Held, right: &Held) -> bool {
+    let members = [left, right].map(|held| analysis.members.at(held.at, false));
+    match members {
+        [Some(one), Some(other)] if analysis.model.has_lock_classes() => one.is_same_class(other),
+        _ => false,
+    }
 }
 
 /// Whether the two places cannot be reached together: each has taken, since it took its own lock, the one that the other holds. Whoever was
@@ -37,7 +50,7 @@ pub fn is_inconsistent(
     for left in &one.moment.held {
         for right in &other.moment.held {
             let is_alone = left.mode == Mode::Write && right.mode == Mode::Write;
-            if !is_alone {
+            if !is_alone || left.since.is_empty() || right.since.is_empty() {
                 continue;
             }
             let deeds = [one, other];

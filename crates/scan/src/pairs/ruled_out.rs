@@ -11,7 +11,7 @@ use crate::summary::{Deed, What};
 
 use super::alias::{self, Same};
 use super::threads::{self, Together};
-use super::{Done, Order, Pair, conflict, protect};
+use super::{Done, Order, Pair, conflict, protect, same_lock};
 
 /// Why two accesses do not race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,7 +113,9 @@ fn common(analysis: &mut Analysis, one: &Deed, other: &Deed, way: Together) -> O
         for right in &other.moment.held {
             let alone = left.mode == Mode::Write || right.mode == Mode::Write;
             let locks = [left.lock, right.lock];
-            if alone && alias::is_same_lock(analysis, [one, other], locks, way) {
+            let is_same = protect::is_same_class(analysis, left, right)
+                || same_lock::is_same_lock(analysis, [one, other], locks, way);
+            if alone && is_same {
                 return Some(left.lock);
             }
         }

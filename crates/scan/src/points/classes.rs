@@ -54,32 +54,44 @@ impl Class {
 /// All classes.
 #[derive(Default)]
 pub(super) struct Classes {
-    parents: Vec<u32>,
+    /// The class that each was made part of, and how far from the beginning of that one it begins.
+    parents: Vec<(u32, i64)>,
     all: Vec<Class>,
 }
 
 impl Classes {
     pub(super) fn fresh(&mut self) -> Target {
         let class = ClassId(self.all.len() as u32);
-        self.parents.push(class.0);
+        self.parents.push((class.0, 0));
         self.all.push(Class::default());
         Target { class, offset: 0 }
     }
 
     pub(super) fn root(&mut self, class: ClassId) -> ClassId {
-        let mut at = class.0;
-        while self.parents[at as usize] != at {
-            let up = self.parents[self.parents[at as usize] as usize];
-            self.parents[at as usize] = up;
-            at = up;
+        self.find(class).0
+    }
+
+    /// The class's present name, and where it begins in there.
+    fn find(&mut self, class: ClassId) -> (ClassId, i64) {
+        let (mut at, mut by) = (class.0, 0i64);
+        loop {
+            let (up, far) = self.parents[at as usize];
+            if up == at {
+                return (ClassId(at), by);
+            }
+            let (top, further) = self.parents[up as usize];
+            let sum = far.saturating_add(further);
+            self.parents[at as usize] = (top, sum);
+            by = by.saturating_add(sum);
+            at = top;
         }
-        ClassId(at)
     }
 
     /// The same target, by the class's present name.
     pub(super) fn now(&mut self, target: Target) -> Target {
-        let class = self.root(target.class);
-        let offset = self.all[class.0 as usize].place(target.offset);
+        let (class, by) = self.find(target.class);
+        let offset = target.offset.saturating_add(by);
+        let offset = self.all[class.0 as usize].place(offset);
         Target { class, offset }
     }
 
@@ -176,16 +188,13 @@ impl Classes {
                 }
                 continue;
             }
-            if one.offset != other.offset {
-                self.collapse(one.class);
-                self.collapse(other.class);
-                work.push((one, other));
-                continue;
-            }
             let (mut kept, mut gone) = (one.class, other.class);
+            // Where the second begins in the first: one may be a part of the other.
+            let mut by = one.offset.saturating_sub(other.offset);
             let size = |class: ClassId| self.all[class.0 as usize].fields.len();
             if size(kept) < size(gone) {
                 std::mem::swap(&mut kept, &mut gone);
+                by = -by;
             }
             let is_collapsed =
                 self.all[kept.0 as usize].is_collapsed || self.all[gone.0 as usize].is_collapsed;
@@ -198,12 +207,12 @@ impl Classes {
                     continue;
                 }
             }
-            self.parents[gone.0 as usize] = kept.0;
+            self.parents[gone.0 as usize] = (kept.0, by);
             let old = std::mem::take(&mut self.all[gone.0 as usize]);
             let class = &mut self.all[kept.0 as usize];
             class.functions.extend(old.functions);
             for (offset, target) in old.fields {
-                let offset = class.place(offset);
+                let offset = class.place(offset.saturating_add(by));
                 match class.fields.get(&offset) {
                     Some(known) => work.push((*known, target)),
                     None => {
@@ -212,7 +221,7 @@ impl Classes {
                 }
             }
             for row in old.rows {
-                self.add_row(kept, row);
+                self.add_row(kept, row.shifted(by));
             }
         }
     }
@@ -286,14 +295,33 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_is_seen_from_two_places_has_one_field() {
+    fn what_lies_in_something_else_keeps_its_fields() {
+        let mut classes = Classes::default();
+        let [part, whole, x, y, z] = [(); 5].map(|()| classes.fresh());
+        let [first, second] = [0, 8].map(|offset| classes.shifted(part, offset));
+        classes.store(first, x);
+        classes.store(second, y);
+        let outside = classes.shifted(whole, 24);
+        classes.store(outside, z);
+        let inside = classes.shifted(whole, 16);
+        classes.unify(part, inside);
+        assert_ne!(classes.now(first), classes.now(second));
+        assert_eq!(classes.now(second), classes.now(outside));
+        assert_eq!(classes.now(y), classes.now(z));
+        assert_ne!(classes.now(x), classes.now(y));
+        let back = classes.shifted(part, -16);
+        assert_eq!(classes.now(back), classes.now(whole));
+    }
+
+    #[test]
+    fn a_class_that_is_collapsed_has_one_field() {
         let mut classes = Classes::default();
         let [a, b, x, y] = [(); 4].map(|()| classes.fresh());
         let [first, second] = [0, 8].map(|offset| classes.shifted(a, offset));
         classes.store(first, x);
         classes.store(second, y);
-        let inside = classes.shifted(b, 4);
-        classes.unify(a, inside);
+        classes.collapse(b.class);
+        classes.unify(a, b);
         assert_eq!(classes.now(first), classes.now(second));
         assert_eq!(classes.now(x), classes.now(y));
     }

@@ -4,7 +4,7 @@ use crate::ir::{Callee, Function, FunctionId, Kind, Offset, Operand, ValueId};
 use crate::model::Effect;
 use crate::path::Site;
 
-use super::{Indirect, Points};
+use super::{Points, Through};
 
 /// Where in a table of Rust's the function is that calls a closure: behind what drops it, its size and its alignment.
 const CALL: i64 = 24;
@@ -197,8 +197,8 @@ impl Points<'_> {
     }
 
     /// Of several functions that a call through a table may call, those that stand where it looks in any table.
-    pub(super) fn keep_of_slot(&self, call: &Indirect, functions: &mut Vec<FunctionId>) {
-        let (Operand::Value(value), true) = (call.operand, functions.len() > 1) else {
+    pub(super) fn keep_of_slot(&self, call: &Through, functions: &mut Vec<FunctionId>) {
+        let (Operand::Value(value), true) = (call.pointer, functions.len() > 1) else {
             return;
         };
         let addresses = Addresses::of(self.program.function(call.site.function));

@@ -1,38 +1,33 @@
 //! Which memory a pointer may point at, roughly: one pass over the program, in almost linear time (Steensgaard 1996).
 //!
 //! Memory is divided into classes; a pointer points into one of them, at an offset if that is known. Whatever one pointer is assigned
-//! to another, their classes become one. Fields are kept apart as long as everybody agrees where they are; a class that is looked at
-//! in another way becomes one that has only one field (as data structure analysis does). It is the first division of the paper, and what decides
+//! to another, their classes become one, also if one begins within the other. Fields are kept apart as long as everybody agrees where they are; a class
+//! that is looked at in another way becomes one that has only one field (as data structure analysis does). It is the first division of the paper, and what decides
 //! where its more exact reasoning has to look.
 
 mod classes;
+mod given;
+mod held;
 pub(crate) mod methods;
 mod modelled;
 mod rows;
+mod through;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, SignatureId,
-    Terminator, ValueId,
+    Callee, Function, FunctionId, GlobalId, Kind, LayoutId, Offset, Operand, Program, Terminator,
+    ValueId,
 };
+use crate::members::Members;
 use crate::model::Model;
 use crate::path::Site;
 
 use classes::Classes;
 pub use classes::{ClassId, Target};
+use held::Held;
 use rows::Row;
-
-/// A call through a pointer, or by a function that is given one.
-#[derive(Clone)]
-struct Indirect {
-    site: Site,
-    operand: Operand,
-    arguments: Vec<Operand>,
-    into: Option<ValueId>,
-    /// The type of what is called, if it is known.
-    signature: Option<SignatureId>,
-}
+use through::Through;
 
 /// What pointers may point at.
 pub struct Points<'a> {
@@ -46,7 +41,9 @@ pub struct Points<'a> {
     results: Vec<Target>,
     heap: FxHashMap<Site, Target>,
     /// Calls through pointers, and what they may call as far as that is known.
-    indirect: Vec<Indirect>,
+    indirect: Vec<Through>,
+    /// Functions in members of structures.
+    held: Held,
     linked: FxHashSet<(Site, FunctionId)>,
     /// Values of the function that is looked at that are fields of structures.
     parts: FxHashMap<ValueId, (i64, LayoutId)>,
@@ -64,7 +61,7 @@ pub struct Points<'a> {
 
 impl<'a> Points<'a> {
     /// Looks at the whole program.
-    pub fn of(program: &'a Program, model: &'a Model) -> Self {
+    pub fn of(program: &'a Program, model: &'a Model, members: &Members) -> Self {
         let mut points = Points {
             program,
             model,
@@ -75,6 +72,7 @@ impl<'a> Points<'a> {
             results: Vec::new(),
             heap: FxHashMap::default(),
             indirect: Vec::new(),
+            held: Held::of(program, members),
             linked: FxHashSet::default(),
             parts: FxHashMap::default(),
             copies: Vec::new(),
@@ -303,12 +301,12 @@ impl<'a> Points<'a> {
                     None => self.link(site, callee, arguments, into),
                 }
             }
-            Callee::Indirect(operand, signature) => self.indirect.push(Indirect {
+            Callee::Indirect(pointer, signature) => self.indirect.push(Through {
                 site,
-                operand,
+                pointer,
+                signature: Some(signature),
                 arguments: arguments.to_vec(),
                 into,
-                signature: Some(signature),
             }),
             Callee::Assembly => {}
         }
@@ -339,61 +337,6 @@ impl<'a> Points<'a> {
         }
     }
 
-    /// Links calls through pointers to what they may call, until there is nothing new.
-    fn resolve(&mut self) {
-        for (site, object, slot) in std::mem::take(&mut self.methods) {
-            self.link_method(site, object, slot);
-        }
-        for (site, at) in std::mem::take(&mut self.closures) {
-            self.link_closure(site, at);
-        }
-        loop {
-            let before = self.linked.len();
-            for number in 0..self.indirect.len() {
-                let call = self.indirect[number].clone();
-                for callee in self.callees(&call) {
-                    self.link(call.site, callee, &call.arguments, call.into);
-                }
-            }
-            let mut is_new = self.linked.len() > before;
-            for (to, from) in self.copies.clone() {
-                is_new |= self.copied(to, from);
-            }
-            if !is_new {
-                return;
-            }
-        }
-    }
-
-    /// What a pointer may point at. If functions of the type that is called are among it, only those.
-    fn callees(&mut self, call: &Indirect) -> Vec<FunctionId> {
-        if let Operand::Function(id) = call.operand {
-            return vec![id];
-        }
-        let Some(target) = self.operand(call.site.function, call.operand) else {
-            return Vec::new();
-        };
-        let target = self.classes.now(target);
-        let mut functions = self.classes.functions(target);
-        functions.sort_unstable();
-        functions.dedup();
-        let program = self.program;
-        let fits = |id: &FunctionId| Some(program.function(*id).signature) == call.signature;
-        if functions.iter().any(fits) {
-            functions.retain(fits);
-        }
-        self.keep_of_slot(call, &mut functions);
-        functions
-    }
-
-    /// What a call through a pointer, a thread's creation or a call back at this statement may call.
-    pub fn callees_at(&self, site: Site) -> Vec<FunctionId> {
-        let here = self.linked.iter().filter(|(at, _)| *at == site);
-        let mut functions: Vec<FunctionId> = here.map(|(_, function)| *function).collect();
-        functions.sort_unstable();
-        functions
-    }
-
     /// All statements that call something, with what they call.
     pub fn links(&self) -> impl Iterator<Item = (Site, FunctionId)> {
         self.linked.iter().copied()
@@ -403,23 +346,6 @@ impl<'a> Points<'a> {
     pub fn target(&mut self, function: FunctionId, operand: Operand) -> Option<Target> {
         let target = self.operand(function, operand)?;
         Some(self.classes.now(target))
-    }
-
-    /// What callers of these functions hand over: all that has the same type is one.
-    pub fn give(&mut self, entries: &[FunctionId]) {
-        let mut by_layout: FxHashMap<LayoutId, Target> = FxHashMap::default();
-        for entry in entries {
-            let function = self.program.function(*entry);
-            for number in 0..function.parameters {
-                let parameter = ValueId(number);
-                if let Some(layout) = function.values[parameter.index()].pointee {
-                    let target = self.value(*entry, parameter);
-                    let known = *by_layout.entry(layout).or_insert(target);
-                    self.classes.unify(known, target);
-                }
-            }
-        }
-        self.resolve();
     }
 
     /// So many bytes further.

@@ -5,7 +5,7 @@ use crate::model::Effect;
 use crate::path::Site;
 
 use super::rows::Row;
-use super::{Indirect, Points, Target};
+use super::{Points, Target, Through};
 
 impl Points<'_> {
     pub(super) fn modelled(
@@ -105,12 +105,12 @@ impl Points<'_> {
     }
 
     fn calls_back(&mut self, site: Site, operand: Operand, arguments: Vec<Operand>) {
-        self.indirect.push(Indirect {
+        self.indirect.push(Through {
             site,
-            operand,
+            pointer: operand,
+            signature: None,
             arguments,
             into: None,
-            signature: None,
         });
     }
 

@@ -20,6 +20,19 @@ impl Row {
         is_in.then(|| self.from + (offset - self.from) % self.stride)
     }
 
+    /// The same array in something in which it begins so much later.
+    pub fn shifted(&self, by: i64) -> Row {
+        let to = match self.to {
+            i64::MAX => i64::MAX,
+            to => to.saturating_add(by),
+        };
+        Row {
+            from: self.from.saturating_add(by),
+            to,
+            ..*self
+        }
+    }
+
     fn touches(&self, other: &Row) -> bool {
         self.from < other.to && other.from < self.to
     }

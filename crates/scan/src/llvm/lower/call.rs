@@ -122,6 +122,10 @@ impl<'m> Body<'_, 'm> {
             arguments.truncate(3);
             return self.call_named(function, arguments);
         }
+        if name.starts_with("llvm.is.constant") {
+            self.unread(&arguments);
+            arguments.clear();
+        }
         let kind = match (into, arguments.first()) {
             (Some(into), Some(first)) if COPIES.iter().any(is) => copy(into, [*first]),
             (Some(into), _) => {
@@ -131,6 +135,16 @@ impl<'m> Body<'_, 'm> {
             (None, _) => return self.call_named(name.trim_end_matches(".p0"), arguments),
         };
         self.push(kind);
+    }
+
+    /// The compiler is only asked whether it knows a value: then nothing is read to find out.
+    fn unread(&mut self, arguments: &[Operand]) {
+        let last = self.statements.last().map(|statement| &statement.kind);
+        if let (Some(Kind::Load { into, .. }), [Operand::Value(value)]) = (last, arguments)
+            && into == value
+        {
+            self.statements.pop();
+        }
     }
 
     fn call_named(&mut self, name: &str, arguments: Vec<Operand>) {
