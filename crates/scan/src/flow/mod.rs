@@ -7,6 +7,8 @@
 mod branch;
 mod call;
 mod escape;
+mod handles;
+mod modelled;
 mod puts;
 mod thread;
 
