@@ -279,10 +279,12 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Whether a deed has a place in the program's own text, or in text that nobody knows: there, or where it was called from.
+    /// Whether a deed has a place in the program's own text, or in text that nobody knows: there, or where it was called from in its thread.
     pub fn is_own(&self, deed: &Deed) -> bool {
-        let mut sites = deed.calls.iter().chain([&deed.site]);
-        sites.any(|site| {
+        let created = deed.chain.last();
+        let begin = deed.calls.iter().position(|site| Some(site) == created);
+        let sites = deed.calls.iter().skip(begin.map_or(0, |begin| begin + 1));
+        sites.chain([&deed.site]).any(|site| {
             let mut at = self.place(*site);
             let is_unknown = at.is_none();
             let mut places = std::iter::from_fn(|| {

@@ -83,13 +83,36 @@ impl Calls {
         calls
     }
 
+    /// Functions that are reached from these.
+    fn reached(&self, roots: &[FunctionId]) -> Vec<bool> {
+        let mut called: Vec<Vec<FunctionId>> = vec![Vec::new(); self.callers.len()];
+        for (callee, callers) in self.callers.iter().enumerate() {
+            for site in callers {
+                called[site.function.index()].push(FunctionId::new(callee));
+            }
+        }
+        let mut reached = vec![false; called.len()];
+        let mut work = roots.to_vec();
+        while let Some(function) = work.pop() {
+            if !std::mem::replace(&mut reached[function.index()], true) {
+                work.extend(&called[function.index()]);
+            }
+        }
+        reached
+    }
+
     /// Callers first: a function runs once if its only call does, and is not in a loop.
     fn find_once(&mut self, roots: &[FunctionId]) {
+        let reached = self.reached(roots);
         for group in self.groups.iter().rev() {
             let [function] = group[..] else {
                 continue;
             };
-            let callers = &self.callers[function.index()];
+            let callers: Vec<Site> = self.callers[function.index()]
+                .iter()
+                .copied()
+                .filter(|site| reached[site.function.index()])
+                .collect();
             self.runs_once[function.index()] = match callers[..] {
                 [] => roots.contains(&function),
                 [only] => {

@@ -8,6 +8,8 @@ mod branch;
 mod call;
 mod condition;
 mod escape;
+mod handles;
+mod modelled;
 mod puts;
 mod thread;
 

@@ -27,6 +27,9 @@ pub(super) fn foreign(module: &Module, is_known: &dyn Fn(&str) -> bool) -> bool 
     }
     let mut sizes = Sizes::default();
     for function in module.functions() {
+        if is_known(&function.name()) {
+            unmark(function);
+        }
         if !function.blocks().is_empty() && is_foreign(function) && !is_known(&function.name()) {
             sizes.of.insert(function, Size::Open);
         }
@@ -89,6 +92,16 @@ impl<'m> Sizes<'m> {
         }
         self.of.insert(function, Size::Known(size));
         if size > LARGEST { 0 } else { size }
+    }
+}
+
+/// What is known is not inlined, whatever its author says.
+fn unmark(function: Value) {
+    let name = c"alwaysinline";
+    // SAFETY: a function of the module, and an attribute that LLVM knows by name.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+        LLVMRemoveEnumAttributeAtIndex(function.raw(), LLVMAttributeFunctionIndex, kind);
     }
 }
 

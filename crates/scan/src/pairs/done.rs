@@ -168,7 +168,10 @@ fn gather(analysis: &mut Analysis, roots: &[&Root]) -> Vec<Deed> {
     for (key, entered) in &entries.all {
         let is_done = |deed: &Deed| !matches!(deed.what, What::Enter(_));
         for deed in inside(analysis, key, entered, is_done) {
-            deeds.add(deed);
+            let is_access = matches!(deed.what, What::Access { .. });
+            if !is_access || analysis.is_own(&deed) {
+                deeds.add(deed);
+            }
         }
     }
     deeds.all()

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::analysis::Analysis;
 use crate::model::Mode;
-use crate::path::{PathId, Site};
+use crate::path::{Base, PathId, Site};
 use crate::state::{Fact, Held};
 use crate::summary::{Deed, What};
 
@@ -111,7 +111,14 @@ fn before(analysis: &Analysis, done: &Done, first: &Deed, second: &Deed) -> Orde
                     match signal.chain == first.chain {
                         true => mine += usize::from(is_it),
                         // One that nobody can name may be it as well.
-                        false => others += usize::from(is_it || signal.target == target),
+                        false => {
+                            let is_unknown = signal.path.is_none_or(|path| {
+                                let base = analysis.paths.origin(path);
+                                analysis.paths.loads(path) || matches!(base, Base::Value(..))
+                            });
+                            let may_be = target.is_some() && signal.target == target;
+                            others += usize::from(is_it || is_unknown && may_be);
+                        }
                     }
                 }
                 let is_single = !done.is_parallel

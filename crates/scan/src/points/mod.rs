@@ -5,6 +5,7 @@
 //! that is looked at in another way becomes one that has only one field (as data structure analysis does). It is the first division of the paper, and what decides
 //! where its more exact reasoning has to look.
 
+mod addresses;
 mod classes;
 mod given;
 mod held;

@@ -19,6 +19,9 @@ const UNOPTIMISED: [&str; 8] = [
     "-c",
 ];
 
+/// C++ compilers inline some functions always, which are then no longer seen.
+const NOT_INLINED: [&str; 2] = ["-Xclang", "-disable-llvm-passes"];
+
 /// The same for Rust. Its LLVM is newer than ours, but its text can be read. Names tell which generic instance a function is. A panic ends
 /// the program: what would run on the way out is not looked at.
 const UNOPTIMISED_RUST: [&str; 10] = [
@@ -92,8 +95,11 @@ impl Compilation {
         let mut command = Command::new(compiler);
         command.args(&self.flags);
         match self.language {
-            Language::C | Language::Cpp => {
+            Language::C => {
                 command.args(UNOPTIMISED).arg("-o");
+            }
+            Language::Cpp => {
+                command.args(UNOPTIMISED).args(NOT_INLINED).arg("-o");
             }
             Language::Rust => {
                 let has_edition = self.flags.iter().any(|flag| flag.starts_with("--edition"));

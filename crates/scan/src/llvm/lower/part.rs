@@ -1,5 +1,7 @@
 //! Steps into structures and arrays: how far, and into which structure.
 
+use llvm_sys::LLVMOpcode;
+
 use super::global::innermost;
 use super::{Lowering, function::Body};
 use crate::ir::{Kind, Offset, Operand, ValueId};
@@ -25,7 +27,9 @@ fn adjusts_member(index: Value) -> bool {
     let pair = index.operand(0).map(|pair| pair.ty());
     let halves = pair.map(|pair| [0, 1, 2].map(|half| pair.member(half)));
     let is_number = |ty: &Option<Type>| ty.is_some_and(|ty| ty.integer_width() == Some(64));
+    let is_read = index.operand(0).and_then(Value::opcode) == Some(LLVMOpcode::LLVMLoad);
     index.member_indices() == [1]
+        && is_read
         && halves.is_some_and(|[one, other, rest]| {
             is_number(&one) && is_number(&other) && rest.is_none()
         })
@@ -63,7 +67,7 @@ impl<'m> Lowering<'m> {
                     steps.constant = steps.constant.wrapping_add(bytes);
                 }
                 // Where a base class lies in a derived one: nearly always at its beginning.
-                None if adjusts_member(index) => {}
+                None if stride == 1 && adjusts_member(index) => {}
                 None => steps.variables.push((stride, index)),
             }
         }
