@@ -62,21 +62,26 @@ fn apt(cache: &Cache, within: &Path) -> Result<Command, String> {
     Ok(apt())
 }
 
-/// The folder with a package's sources, as Debian has patched them.
+/// The folder with a package's sources, as their authors published them.
 pub fn source(cache: &Cache, package: &str) -> Result<PathBuf, String> {
     let folder = cache.folder.join("sources").join(package);
     let tree = folder.join("tree");
     if !tree.exists() {
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        run(apt(cache, &folder)?.args(["--download-only", "source", package]))?;
-        let is_description = |path: &PathBuf| path.extension().is_some_and(|it| it == "dsc");
-        let mut files = files(&folder)?.into_iter();
-        let description = files.find(is_description);
-        let description = description.ok_or(format!("no description of {package}"))?;
+        run(apt(cache, &folder)?.args(["--tar-only", "--download-only", "source", package]))?;
+        let is_archive = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.contains(".orig.tar.") && !name.ends_with(".asc")
+        };
+        let archive = files(&folder)?.into_iter().find(is_archive);
+        let archive = archive.ok_or(format!("no sources of {package}"))?;
         let unpacked = folder.join("unpacked");
-        run(Command::new("dpkg-source")
-            .args(["--no-check", "-x"])
-            .args([&description, &unpacked]))?;
+        std::fs::create_dir_all(&unpacked).map_err(|error| error.to_string())?;
+        run(Command::new("tar")
+            .arg("-C")
+            .arg(&unpacked)
+            .args(["--strip-components=1", "-xf"])
+            .arg(&archive))?;
         std::fs::rename(&unpacked, &tree).map_err(|error| error.to_string())?;
     }
     Ok(tree)

@@ -55,10 +55,17 @@ pub fn measure(place: &Place) -> Result<String, String> {
     }
     eprintln!("bench: scanning programs/scan/ctrace");
     drivers.push(("ctrace_comb", programs::ctrace(&cache)?));
-    let mut others = Vec::new();
+    let (mut others, mut without) = (Vec::new(), Vec::new());
     for program in programs::PROGRAMS {
         eprintln!("bench: scanning {}", program.name);
-        others.push((program.name, programs::scan(&cache, program)?));
+        match programs::scan(&cache, program) {
+            Ok(scanned) => others.push((program.name, scanned)),
+            // A mirror need not have everything.
+            Err(error) => {
+                eprintln!("bench: {error}");
+                without.push(program.name);
+            }
+        }
     }
-    Ok(table::render(&drivers, &others))
+    Ok(table::render(&drivers, &others, &without))
 }

@@ -17,14 +17,14 @@ pub struct Program {
     prepared_by: &'static [&'static str],
     /// Its sources, or folders of them.
     sources: &'static [&'static str],
-    /// Sources that are not part of it.
+    /// How the names of sources begin that are not part of it.
     without: &'static [&'static str],
     /// The compiler's flags.
     flags: &'static [&'static str],
 }
 
 /// All programs.
-pub const PROGRAMS: [&Program; 5] = [
+pub const PROGRAMS: [&Program; 6] = [
     &Program {
         name: "pigz",
         package: "pigz",
@@ -39,7 +39,11 @@ pub const PROGRAMS: [&Program; 5] = [
         prepared_by: &[],
         sources: &["."],
         without: &[],
-        flags: &["-D_LARGEFILE64_SOURCE", "-D_FILE_OFFSET_BITS=64"],
+        flags: &[
+            "-std=c++98",
+            "-D_LARGEFILE64_SOURCE",
+            "-D_FILE_OFFSET_BITS=64",
+        ],
     },
     &Program {
         name: "axel",
@@ -67,6 +71,27 @@ pub const PROGRAMS: [&Program; 5] = [
         flags: &["-I.", "-Ilib", "-DHAVE_CONFIG_H"],
     },
     &Program {
+        name: "memcached",
+        package: "memcached",
+        prepared_by: &["sh", "-c", "./configure CC=clang-19"],
+        sources: &["."],
+        without: &[
+            "testapp.c",
+            "sizes.c",
+            "timedrun.c",
+            "sasl_defs.c",
+            "tls.c",
+            "solaris_priv.c",
+            "linux_priv.c",
+            "openbsd_priv.c",
+            "freebsd_priv.c",
+            "darwin_priv.c",
+            "proto_proxy",
+            "proxy",
+        ],
+        flags: &["-I.", "-DHAVE_CONFIG_H", "-DNDEBUG"],
+    },
+    &Program {
         name: "sqlite",
         package: "sqlite3",
         prepared_by: &["sh", "-c", "./configure CC=clang-19 && make sqlite3.c"],
@@ -76,7 +101,7 @@ pub const PROGRAMS: [&Program; 5] = [
     },
 ];
 
-/// Fetches a program and scans it.
+/// Fetches a program and scans it; an error if it cannot be fetched or compiled.
 pub fn scan(cache: &Cache, program: &Program) -> Result<Option<Scanned>, String> {
     let tree = fetch::source(cache, program.package)?;
     let ready = tree.join(".prepared");
@@ -93,8 +118,8 @@ pub fn scan(cache: &Cache, program: &Program) -> Result<Option<Scanned>, String>
         }
     }
     sources.retain(|path| {
-        let is_other = |name: &&&str| path.ends_with(name);
-        program.without.iter().find(is_other).is_none()
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        !program.without.iter().any(|other| name.starts_with(other))
     });
     compiled(cache, program.name, &tree, &sources, program.flags)
 }

@@ -8,7 +8,7 @@ use super::Cache;
 use crate::explore::run;
 
 /// So long nobody waits.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What it said.
 pub struct Scanned {

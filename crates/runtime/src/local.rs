@@ -47,8 +47,12 @@ pub struct Local {
     pub deeper: usize,
     /// Who called the intercepted function; set by its trampoline.
     pub caller: usize,
-    /// What the thread is watched with; null if it is not.
+    /// What the thread is watched with; null if it is not. See [`Local::set_watcher`].
     pub watcher: *mut Watcher,
+    /// The state of memory that only this thread has accessed, if it is watched in the simple mode.
+    owned: u64,
+    /// What shared memory says then about which its reads, and its writes, change nothing.
+    pub settled: [u64; 2],
     /// The thread, once it is known.
     pub thread: *mut Thread,
     /// Above zero while the thread is inside the runtime: what it calls there is not its own.
@@ -93,6 +97,32 @@ impl Local {
         self.filter_mask = entries - 1;
     }
 
+    /// What the thread is watched with from now on; null for nothing.
+    ///
+    /// # Safety
+    /// It is the thread's own, or null.
+    pub unsafe fn set_watcher(&mut self, watcher: *mut Watcher) {
+        self.watcher = watcher;
+        self.owned = 0;
+        // SAFETY: as the caller says; a watcher's pages stay.
+        if let Some(watcher) = unsafe { watcher.as_ref() } {
+            self.owned = watcher.owned();
+            self.settled = watcher.settled;
+        }
+    }
+
+    /// The thread is watched no more; any thread may say so.
+    ///
+    /// # Safety
+    /// `local` is the state of a thread that has not ended.
+    pub unsafe fn stop_watching(local: *mut Local) {
+        // SAFETY: as the caller says. The thread may be between two looks: it knows both answers.
+        unsafe {
+            (&raw mut (*local).watcher).write_volatile(core::ptr::null_mut());
+            (&raw mut (*local).owned).write_volatile(0);
+        }
+    }
+
     /// The filter's entry for an access: reads have its lower half and writes its upper one.
     #[inline(always)]
     pub fn filter_entry(&self, kind: u64, shift: u32, addr: usize) -> *mut u64 {
@@ -109,6 +139,10 @@ pub const SEGMENT: usize = core::mem::offset_of!(Local, segment);
 pub const FILTER: usize = core::mem::offset_of!(Local, filter);
 /// Of [`Local::filter_mask`].
 pub const FILTER_MASK: usize = core::mem::offset_of!(Local, filter_mask);
+/// Of [`Local::owned`].
+pub const OWNED: usize = core::mem::offset_of!(Local, owned);
+/// Of [`Local::settled`].
+pub const SETTLED: usize = core::mem::offset_of!(Local, settled);
 /// The first entry for writes.
 pub const WRITES: usize = FILTER_ENTRIES / 2;
 /// Byte offset of [`Local::caller`], for the trampolines.

@@ -159,7 +159,7 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
         }
         (*local).handlers += 1;
         (*local).cursor.clear();
-        (*local).watcher = core::ptr::null_mut();
+        (*local).set_watcher(core::ptr::null_mut());
         let handler: Handler =
             core::mem::transmute(HANDLERS[signal as usize].load(Ordering::Acquire));
         handler(signal, info, context);

@@ -227,7 +227,7 @@ pub fn stop_watching() {
         unsafe {
             let local = (*thread).local;
             if !local.is_null() {
-                (&raw mut (*local).watcher).write_volatile(core::ptr::null_mut());
+                Local::stop_watching(local);
             }
         }
         false
@@ -452,7 +452,7 @@ pub fn reopen_mine() {
     unsafe {
         let local = local();
         [(*local).cursor.cur, (*local).cursor.end] = (*local).interrupted;
-        (*local).watcher = (*local).interrupted_watcher;
+        (*local).set_watcher((*local).interrupted_watcher);
     }
 }
 

@@ -142,7 +142,7 @@ impl<'a> Scan<'a> {
         Scanned {
             findings,
             figures,
-            left_out: left_out::of(&self.teller.analysis),
+            left_out: left_out::of(&self.teller.analysis, &self.counts),
         }
     }
 

@@ -40,10 +40,10 @@ struct Accesses {
 }
 
 /// The lock that accesses to a variable usually hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usual {
-    /// The lock, by one of its names.
-    pub lock: PathId,
+    /// The lock's name.
+    pub lock: String,
     /// How many accesses hold it.
     pub times: usize,
     /// How many there are.
@@ -93,11 +93,15 @@ impl Habits {
             let held = locks(analysis, &deed.moment.held);
             held.iter().any(|(held, _)| held == lock)
         };
+        let by_both = deeds.into_iter().all(&mut holds);
         Some(Usual {
-            lock: *name,
+            lock: match *lock {
+                Key::Member(layout, offset) => analysis.program.member_name(layout, offset),
+                Key::Path(_) => analysis.lock_name(*name),
+            },
             times: *times,
             count: *count,
-            by_both: deeds.into_iter().all(&mut holds),
+            by_both,
         })
     }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::analysis::Analysis;
 use crate::ir::FunctionId;
+use crate::pairs::Counts;
 
 /// How many names are listed where people read.
 const LISTED: usize = 8;
@@ -32,7 +33,7 @@ impl LeftOut {
 }
 
 /// All that was not analysed.
-pub fn of(analysis: &Analysis) -> Vec<LeftOut> {
+pub fn of(analysis: &Analysis, counts: &Counts) -> Vec<LeftOut> {
     let program = analysis.program;
     let plain = |what: String| LeftOut {
         what,
@@ -70,6 +71,15 @@ pub fn of(analysis: &Analysis) -> Vec<LeftOut> {
             ),
             functions: cut,
         });
+    }
+    if counts.merged > 0 {
+        let classes = match counts.merged {
+            1 => "1 class".to_owned(),
+            many => format!("{many} classes"),
+        };
+        all.push(plain(format!(
+            "the contexts, each for itself, of accesses to {classes} of memory with too many of them"
+        )));
     }
     all
 }

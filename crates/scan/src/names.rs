@@ -157,10 +157,12 @@ impl Analysis<'_> {
         let Some(layout) = layout.and_then(|id| self.program.layouts.get(id.index())) else {
             return (format!("+{offset}"), None);
         };
-        let is_field = layout
-            .fields
-            .iter()
-            .any(|field| field.offset as i64 == offset);
+        // Before its beginning there is something else, of which it is a part.
+        if offset < 0 {
+            return (format!("+{offset}"), None);
+        }
+        let mut fields = layout.fields.iter();
+        let is_field = fields.any(|field| field.offset as i64 == offset);
         let offset = match layout.size {
             0 => offset,
             // An array without a length, where its structure ends.

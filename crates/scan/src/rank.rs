@@ -48,11 +48,10 @@ pub fn reasons(analysis: &mut Analysis, habits: &Habits, pair: &Pair) -> Vec<Rea
         let Usual {
             lock, times, count, ..
         } = usual;
-        let name = analysis.lock_name(lock);
         // An exception to a rule that others keep.
         let is_rule = times >= 3 && !usual.by_both;
         let weight = if is_rule { 4 } else { 2 };
-        add(weight, format!("{times} of {count} accesses hold {name}"));
+        add(weight, format!("{times} of {count} accesses hold {lock}"));
     }
     for (word, weight, is_it) in [
         (

@@ -83,7 +83,8 @@ impl<'a> Teller<'a> {
         };
         let name = self.analysis.access_name(path, size);
         // Where a path ends in something that no pointer's type tells of, the access's own type does.
-        match name.contains('+') {
+        let is_bare = self.analysis.model.has_types() && name.starts_with('*');
+        match is_bare || name.contains('+') {
             true => self.member(deed).unwrap_or(name),
             false => name,
         }
@@ -192,8 +193,17 @@ impl<'a> Teller<'a> {
 
     /// A lock that is held.
     fn lock(&self, held: &Held) -> Lock {
+        let name = self.analysis.lock_name(held.lock);
+        let member = self.analysis.members.at(held.at, false);
+        let place = member.and_then(|member| member.outermost());
+        let has_classes = self.analysis.model.has_lock_classes();
         Lock {
-            name: self.analysis.lock_name(held.lock),
+            name: match place {
+                Some((layout, offset)) if has_classes && name.contains(['*', '+']) => {
+                    self.analysis.program.member_name(layout, offset)
+                }
+                _ => name,
+            },
             address: 0,
             read: held.mode == Mode::Read,
             acquired_at: self.frames(held.at),

@@ -4,13 +4,16 @@ use core::arch::naked_asm;
 
 use deadheat_wire::word::{READ1, WRITE1};
 
-use crate::local::{FILTER, FILTER_MASK, NO_FILTER, SEGMENT, WRITES};
+use crate::local::{FILTER, FILTER_MASK, NO_FILTER, OWNED, SEGMENT, SETTLED, WRITES};
 use crate::record::event;
+use crate::watch::{FLAGGED, MANY, TELLING, THREAD_SHIFT, WORD_ADDRESS, WORDS};
 
-/// Exports `$name(addr)`. An access that stands in the thread's filter is done with after eleven
-/// instructions; any other goes on to `miss`, with the return address as second argument.
+/// Exports `$name(addr)`. An access that stands in the thread's filter is done with after thirteen
+/// instructions; any other goes on to `miss`, with the return address and what the filter lacks. In the
+/// simple mode of watching there is no filter: the state of the memory itself is as near. `$loose` are
+/// the bits of an address that show that it may lie across two words of four bytes.
 macro_rules! access_hooks {
-    ($($name:literal $kind:expr, $shift:literal;)*) => { $(const _: () = {
+    ($($name:literal $kind:expr, $shift:literal, $loose:literal;)*) => { $(const _: () = {
         #[cfg_attr(not(test), unsafe(export_name = $name))]
         #[unsafe(naked)]
         #[allow(dead_code)]
@@ -18,6 +21,9 @@ macro_rules! access_hooks {
             naked_asm!(
                 ".cfi_startproc",
                 "mov r8, qword ptr [rip + deadheat_local@GOTTPOFF]",
+                "mov rdx, fs:[r8 + {owned}]",
+                "test rdx, rdx",
+                "jne 3f",
                 "lea r9, [rip + {no_filter}]",
                 "mov rax, fs:[r8 + {segment}]",
                 "add r9, fs:[r8 + {filter}]",
@@ -31,9 +37,50 @@ macro_rules! access_hooks {
                 "jne 2f",
                 "ret",
                 "2:",
+                "lea rdx, [r9 + rdx * 8 + {salt}]",
+                "mov rcx, rax",
                 "mov rsi, [rsp]",
                 "jmp {miss}",
+                ".p2align 4",
+                "3:",
+                "movabs rax, {word_address}",
+                "movabs rcx, {words}",
+                ".if {loose}",
+                "test dil, {loose}",
+                "jne 4f",
+                ".endif",
+                "and rax, rdi",
+                "mov r9, [rcx + rax * 2]",
+                ".if {shift} > 2",
+                "cmp [rcx + rax * 2 + 8], r9",
+                "jne 4f",
+                ".endif",
+                ".if {shift} > 3",
+                "cmp [rcx + rax * 2 + 16], r9",
+                "jne 4f",
+                "cmp [rcx + rax * 2 + 24], r9",
+                "jne 4f",
+                ".endif",
+                "cmp r9, rdx",
+                "je 5f",
+                "cmp r9, {flagged}",
+                "je 5f",
+                "mov rax, fs:[r8 + {settled}]",
+                "xor rax, r9",
+                "test eax, {telling}",
+                "jne 4f",
+                "shr rax, {thread_shift}",
+                "jne 6f",
+                "5:",
+                "ret",
+                "6:",
+                "test r9d, {many}",
+                "jne 5b",
+                "4:",
+                "mov rsi, [rsp]",
+                "jmp {miss_simply}",
                 ".cfi_endproc",
+                owned = const OWNED,
                 no_filter = sym NO_FILTER,
                 segment = const SEGMENT,
                 filter = const FILTER,
@@ -42,53 +89,68 @@ macro_rules! access_hooks {
                 mask = const FILTER_MASK,
                 salt = const if $kind < WRITE1 { 0 } else { WRITES * 8 },
                 miss = sym miss,
+                word_address = const WORD_ADDRESS,
+                words = const WORDS,
+                loose = const $loose,
+                settled = const SETTLED + 8 * ($kind >= WRITE1) as usize,
+                telling = const TELLING[($kind >= WRITE1) as usize],
+                thread_shift = const THREAD_SHIFT,
+                many = const MANY,
+                flagged = const FLAGGED,
+                miss_simply = sym miss_simply,
             )
         }
-        unsafe extern "C" fn miss(addr: usize, pc: usize) {
+        unsafe extern "C" fn miss(addr: usize, pc: usize, entry: *mut u64, stands: u64) {
             // SAFETY: the compiler calls it before the access that it describes.
-            unsafe { event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
+            unsafe {
+                event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc, entry, stands)
+            }
+        }
+        unsafe extern "C" fn miss_simply(addr: usize, pc: usize) {
+            // SAFETY: as in `miss`.
+            unsafe { event::access_simply::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
         }
     };)* };
 }
 
 access_hooks! {
-    "__tsan_read1" READ1, 0;
-    "__tsan_read2" READ1, 1;
-    "__tsan_read4" READ1, 2;
-    "__tsan_read8" READ1, 3;
-    "__tsan_read16" READ1, 4;
-    "__tsan_write1" WRITE1, 0;
-    "__tsan_write2" WRITE1, 1;
-    "__tsan_write4" WRITE1, 2;
-    "__tsan_write8" WRITE1, 3;
-    "__tsan_write16" WRITE1, 4;
-    "__tsan_unaligned_read2" READ1, 1;
-    "__tsan_unaligned_read4" READ1, 2;
-    "__tsan_unaligned_read8" READ1, 3;
-    "__tsan_unaligned_read16" READ1, 4;
-    "__tsan_unaligned_write2" WRITE1, 1;
-    "__tsan_unaligned_write4" WRITE1, 2;
-    "__tsan_unaligned_write8" WRITE1, 3;
-    "__tsan_unaligned_write16" WRITE1, 4;
-    "__tsan_volatile_read1" READ1, 0;
-    "__tsan_volatile_read2" READ1, 1;
-    "__tsan_volatile_read4" READ1, 2;
-    "__tsan_volatile_read8" READ1, 3;
-    "__tsan_volatile_read16" READ1, 4;
-    "__tsan_volatile_write1" WRITE1, 0;
-    "__tsan_volatile_write2" WRITE1, 1;
-    "__tsan_volatile_write4" WRITE1, 2;
-    "__tsan_volatile_write8" WRITE1, 3;
-    "__tsan_volatile_write16" WRITE1, 4;
-    "__tsan_unaligned_volatile_read2" READ1, 1;
-    "__tsan_unaligned_volatile_read4" READ1, 2;
-    "__tsan_unaligned_volatile_read8" READ1, 3;
-    "__tsan_unaligned_volatile_read16" READ1, 4;
-    "__tsan_unaligned_volatile_write2" WRITE1, 1;
-    "__tsan_unaligned_volatile_write4" WRITE1, 2;
-    "__tsan_unaligned_volatile_write8" WRITE1, 3;
-    "__tsan_unaligned_volatile_write16" WRITE1, 4;
-    "__tsan_vptr_read" READ1, 3;
+    "__tsan_read1" READ1, 0, 0;
+    "__tsan_read2" READ1, 1, 0;
+    "__tsan_read4" READ1, 2, 0;
+    "__tsan_read8" READ1, 3, 0;
+    "__tsan_read16" READ1, 4, 0;
+    "__tsan_write1" WRITE1, 0, 0;
+    "__tsan_write2" WRITE1, 1, 0;
+    "__tsan_write4" WRITE1, 2, 0;
+    "__tsan_write8" WRITE1, 3, 0;
+    "__tsan_write16" WRITE1, 4, 0;
+    "__tsan_unaligned_read2" READ1, 1, 1;
+    "__tsan_unaligned_read4" READ1, 2, 3;
+    "__tsan_unaligned_read8" READ1, 3, 3;
+    "__tsan_unaligned_read16" READ1, 4, 3;
+    "__tsan_unaligned_write2" WRITE1, 1, 1;
+    "__tsan_unaligned_write4" WRITE1, 2, 3;
+    "__tsan_unaligned_write8" WRITE1, 3, 3;
+    "__tsan_unaligned_write16" WRITE1, 4, 3;
+    "__tsan_volatile_read1" READ1, 0, 0;
+    "__tsan_volatile_read2" READ1, 1, 0;
+    "__tsan_volatile_read4" READ1, 2, 0;
+    "__tsan_volatile_read8" READ1, 3, 0;
+    "__tsan_volatile_read16" READ1, 4, 0;
+    "__tsan_volatile_write1" WRITE1, 0, 0;
+    "__tsan_volatile_write2" WRITE1, 1, 0;
+    "__tsan_volatile_write4" WRITE1, 2, 0;
+    "__tsan_volatile_write8" WRITE1, 3, 0;
+    "__tsan_volatile_write16" WRITE1, 4, 0;
+    "__tsan_unaligned_volatile_read2" READ1, 1, 1;
+    "__tsan_unaligned_volatile_read4" READ1, 2, 3;
+    "__tsan_unaligned_volatile_read8" READ1, 3, 3;
+    "__tsan_unaligned_volatile_read16" READ1, 4, 3;
+    "__tsan_unaligned_volatile_write2" WRITE1, 1, 1;
+    "__tsan_unaligned_volatile_write4" WRITE1, 2, 3;
+    "__tsan_unaligned_volatile_write8" WRITE1, 3, 3;
+    "__tsan_unaligned_volatile_write16" WRITE1, 4, 3;
+    "__tsan_vptr_read" READ1, 3, 0;
 }
 
 /// A read that is followed by a write of the same place, announced as one: both are recorded.
@@ -103,8 +165,8 @@ macro_rules! read_write_hooks {
         unsafe extern "C" fn hook(addr: usize, pc: usize) {
             // SAFETY: the compiler calls it before the accesses that it describes.
             unsafe {
-                event::access::<{ READ1 + $shift as u64 }, $shift>(addr, pc);
-                event::access::<{ WRITE1 + $shift as u64 }, $shift>(addr, pc);
+                event::access_unfiltered::<{ READ1 + $shift as u64 }, $shift>(addr, pc);
+                event::access_unfiltered::<{ WRITE1 + $shift as u64 }, $shift>(addr, pc);
             }
         }
     };)* };
@@ -148,7 +210,7 @@ unsafe extern "C" fn vptr_update(addr: usize, value: usize, pc: usize) {
     // SAFETY: the compiler calls it before it writes to `addr`.
     unsafe {
         if *(addr as *const usize) != value {
-            event::access::<{ WRITE1 + 3 }, 3>(addr, pc);
+            event::access_unfiltered::<{ WRITE1 + 3 }, 3>(addr, pc);
         }
     }
 }
@@ -167,7 +229,7 @@ macro_rules! access_pc_hooks {
         #[cfg_attr(not(test), unsafe(no_mangle))]
         unsafe extern "C" fn $name(addr: usize, pc: usize) {
             // SAFETY: the compiler calls it before the access that it describes.
-            unsafe { event::access::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
+            unsafe { event::access_unfiltered::<{ $kind + $shift as u64 }, $shift>(addr, pc) }
         }
     )* };
 }

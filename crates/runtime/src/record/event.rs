@@ -20,20 +20,41 @@ const SEGMENT_ONE: u64 = 1 << word::ADDR_BITS;
 const SEGMENT_LIMIT: u64 = 1 << 60;
 
 /// An access by the program that the filter does not have; `KIND` is its tag, `SHIFT` the
-/// logarithm of its size. (The hook itself looks into the filter, see `hooks::access`.)
+/// logarithm of its size. (The hook itself looks into the filter, see `hooks::access`; the access's
+/// place there is `entry`, and `stands` what stands there then.)
 ///
 /// # Safety
 /// Called by an instrumented program before it accesses `addr`.
 #[inline(always)]
-pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+pub unsafe fn access<const KIND: u64, const SHIFT: u32>(
+    addr: usize,
+    pc: usize,
+    entry: *mut u64,
+    stands: u64,
+) {
     // SAFETY: the thread's own state; with room in the cursor the filter is there too.
     unsafe {
         let local = local();
         if !(*local).cursor.has_room() {
-            return access_watched::<KIND, SHIFT>(addr, pc);
+            return access_watched::<KIND, SHIFT>(addr, pc, entry, stands);
         }
-        *(*local).filter_entry(KIND, SHIFT, addr) = KIND << 60 | (*local).segment | addr as u64;
+        *entry = stands;
         (*local).cursor.packed_access(KIND, addr, pc);
+    }
+}
+
+/// The same for a hook that does not look into the filter.
+///
+/// # Safety
+/// As for `access`.
+#[inline(always)]
+pub unsafe fn access_unfiltered<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let local = local();
+        let entry = (*local).filter_entry(KIND, SHIFT, addr);
+        let stands = KIND << 60 | (*local).segment | addr as u64;
+        access::<KIND, SHIFT>(addr, pc, entry, stands)
     }
 }
 
@@ -42,15 +63,36 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) 
 /// # Safety
 /// As for `access`.
 #[inline(never)]
-unsafe fn access_watched<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+unsafe fn access_watched<const KIND: u64, const SHIFT: u32>(
+    addr: usize,
+    pc: usize,
+    entry: *mut u64,
+    stands: u64,
+) {
     // SAFETY: the thread's own state; with a watcher the filter is there too.
     unsafe {
         let local = local();
         if (*local).watcher.is_null() {
             return access_slow(KIND, addr, pc);
         }
-        *(*local).filter_entry(KIND, SHIFT, addr) = KIND << 60 | (*local).segment | addr as u64;
+        *entry = stands;
         watch::access::<KIND, SHIFT>(local, addr, pc)
+    }
+}
+
+/// The same in the simple mode of watching, where the hook has looked at the memory's state.
+///
+/// # Safety
+/// As for `access`.
+#[inline(always)]
+pub unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(addr: usize, pc: usize) {
+    // SAFETY: the thread's own state; only the simple mode sends a hook here.
+    unsafe {
+        let local = local();
+        if (*local).watcher.is_null() {
+            return access_slow(KIND, addr, pc);
+        }
+        watch::access_simply::<KIND, SHIFT>(local, addr, pc)
     }
 }
 

@@ -192,7 +192,7 @@ pub fn restart_in_child() {
     };
     if !begun {
         // SAFETY: the thread's own state.
-        unsafe { (*local()).watcher = core::ptr::null_mut() };
+        unsafe { (*local()).set_watcher(core::ptr::null_mut()) };
         return;
     }
     SEQUENCE.store(1, Ordering::Relaxed);

@@ -299,8 +299,9 @@ impl Cache {
     pub fn known(&self, pc: usize, node: u32, held: u32) -> Option<u32> {
         let key = Self::key(node, held);
         let met = &self.0[Self::place(pc, key)];
-        let is_it = met.pc == pc && (met.rest ^ key) >> MET_NODE == 0;
-        is_it.then_some(met.rest as u32 & CONTEXT)
+        let context = met.rest.wrapping_sub(key);
+        let is_it = met.pc == pc && context <= u64::from(CONTEXT);
+        is_it.then_some(context as u32)
     }
 
     #[inline(always)]
@@ -311,7 +312,7 @@ impl Cache {
     /// A function's accesses lie side by side, those of other calls and other locks elsewhere.
     #[inline(always)]
     fn place(pc: usize, key: u64) -> usize {
-        let elsewhere = (key >> MET_NODE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50;
+        let elsewhere = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50;
         (elsewhere as usize + (pc >> 2)) % Self::ENTRIES
     }
 }

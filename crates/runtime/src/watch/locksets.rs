@@ -49,8 +49,7 @@ fn chain(lock: u64, rest: u32) -> u32 {
 }
 
 /// The locks that two sets have in common.
-#[inline]
-pub fn common(one: u32, other: u32) -> u32 {
+fn common(one: u32, other: u32) -> u32 {
     if one == other || other == UNKNOWN {
         return one;
     }
@@ -64,6 +63,25 @@ pub fn common(one: u32, other: u32) -> u32 {
     match COMMON.number(key, |_| intersect(one, other)) {
         0 => intersect(one, other),
         known => COMMON.value(known),
+    }
+}
+
+/// The last intersection that was asked for: what a loop accesses had the same locks before.
+#[derive(Default)]
+pub struct Last {
+    asked: [u32; 2],
+    common: u32,
+}
+
+impl Last {
+    /// The locks that two sets have in common.
+    #[inline(always)]
+    pub fn with(&mut self, one: u32, other: u32) -> u32 {
+        if self.asked != [one, other] {
+            self.common = common(one, other);
+            self.asked = [one, other];
+        }
+        self.common
     }
 }
 

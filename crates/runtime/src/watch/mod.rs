@@ -41,7 +41,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_wire::Op;
 
-pub use watcher::{Racing, Watcher, access};
+pub use shadow::{WORD_ADDRESS, WORDS};
+pub use simple::{FLAGGED, MANY, TELLING, THREAD_SHIFT};
+pub use watcher::{Racing, Watcher, access, access_simply};
 
 use crate::local::{Inside, Local, local};
 use crate::record::event::Sync;
@@ -149,12 +151,13 @@ fn context_at(watcher: &mut Watcher, pc: usize) -> u32 {
 }
 
 /// A synchronisation of the running thread. Answers whether its segment goes on: to happens-before an
-/// access that is repeated behind a lock's acquisition says nothing new.
+/// access that is repeated behind a lock's acquisition says nothing new, and the simple mode has no filter.
 pub fn sync(sync: &Sync) -> bool {
     let _inside = Inside::enter();
     let Some(watcher) = mine() else { return false };
     enter_sync(watcher, sync);
-    matches!(sync.op, Op::Request | Op::Acquire | Op::ReadAcquire) && watcher.epoch_goes_on()
+    watcher.simple
+        || matches!(sync.op, Op::Request | Op::Acquire | Op::ReadAcquire) && watcher.epoch_goes_on()
 }
 
 fn enter_sync(watcher: &mut Watcher, sync: &Sync) {
@@ -210,7 +213,7 @@ fn touch(watcher: &mut Watcher, object: usize, pc: usize) {
 /// not where [`resume`] is called, it was cancelled.
 pub fn pause() {
     // SAFETY: the thread's own state.
-    unsafe { (*local()).watcher = core::ptr::null_mut() };
+    unsafe { (*local()).set_watcher(core::ptr::null_mut()) };
 }
 
 /// It is awake again.
@@ -218,9 +221,15 @@ pub fn resume() {
     // SAFETY: the thread's own state and record.
     unsafe {
         if mode() == Mode::Watch {
-            (*local()).watcher = (*(*local()).thread).watcher;
+            (*local()).set_watcher((*(*local()).thread).watcher);
         }
     }
+}
+
+/// Whether the running thread is watched in the simple mode, in which atomic accesses do not count.
+#[inline(always)]
+pub fn is_simple() -> bool {
+    mine().is_some_and(|watcher| watcher.simple)
 }
 
 /// Before an atomic access: what comes is later than what was released.
@@ -234,9 +243,6 @@ pub fn before_atomic() {
 /// both before anybody sees what it released, as whoever does may free the memory. Answers the first race.
 pub fn atomic(access: &Sync, size: usize) -> Option<Racing> {
     let watcher = mine()?;
-    if watcher.simple {
-        return None;
-    }
     if access.op == Op::Fence {
         order::sync(watcher, access);
         return None;
@@ -369,7 +375,7 @@ pub unsafe fn attach(local: *mut Local, watcher: *mut Watcher, number: u32, firs
         (*watcher).begin(number);
         select::thread_begins(number, top);
         (*(*local).frame.sub(1)).node = context::ROOT as usize;
-        (*local).watcher = watcher;
+        (*local).set_watcher(watcher);
     }
 }
 
@@ -382,7 +388,7 @@ pub unsafe fn attach_forked(local: *mut Local, watcher: *mut Watcher, number: u3
     unsafe {
         (*watcher).alone(number);
         (*(*local).frame.sub(1)).node = context::ROOT as usize;
-        (*local).watcher = watcher;
+        (*local).set_watcher(watcher);
     }
 }
 
@@ -393,7 +399,7 @@ pub unsafe fn attach_forked(local: *mut Local, watcher: *mut Watcher, number: u3
 pub unsafe fn detach(local: *mut Local, watcher: *mut Watcher) {
     // SAFETY: as the caller says.
     unsafe {
-        (*local).watcher = core::ptr::null_mut();
+        (*local).set_watcher(core::ptr::null_mut());
         (*watcher).stack = [0; 2];
         (*watcher).end();
         CHECKED.fetch_add((*watcher).checked, Ordering::Relaxed);

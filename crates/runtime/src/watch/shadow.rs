@@ -6,10 +6,12 @@
 //! which can only make a race be found later.
 
 mod at_once;
+mod whole;
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 pub use at_once::{can_enter_at_once, enter_at_once, is_said};
+pub use whole::{enter_whole, place_of_whole};
 
 use super::clock::Clock;
 use super::slots::SLOTS;
@@ -57,10 +59,16 @@ pub fn use_words() {
     USED.store(2, Ordering::Relaxed);
 }
 
+/// Where the words begin, and the bits of an address that find its word: of each four bytes there are
+/// eight.
+pub const WORDS: usize = BASE;
+/// See [`WORDS`].
+pub const WORD_ADDRESS: usize = ADDRESS | 4;
+
 /// The word of the four bytes around an address, where there are no cells.
 #[inline(always)]
 pub fn word(addr: usize) -> *const AtomicU64 {
-    (BASE + (addr & (ADDRESS | 4)) * 2) as *const AtomicU64
+    (WORDS + (addr & WORD_ADDRESS) * 2) as *const AtomicU64
 }
 
 fn advise(start: usize, bytes: usize, advice: i32) {

@@ -11,7 +11,7 @@
 //! count. Known misses: those of the locality check. What is flagged need not be a race: only
 //! locks are seen, not what else orders threads, and not locks made of atomics (Rust's).
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::watch::{AccessKind, Place};
 
@@ -29,13 +29,16 @@ struct State(u64);
 const KIND: u64 = 0b11;
 const OWNED: u64 = 1;
 const SHARED: u64 = 2;
-const FLAGGED: u64 = 3;
+/// No lock protects it, and that was told: nothing more is learned about it.
+pub const FLAGGED: u64 = 3;
 const WRITTEN: u64 = 1 << 2;
 /// There were accesses of two threads since it is shared.
-const MANY: u64 = 1 << 3;
+pub const MANY: u64 = 1 << 3;
 const SET_SHIFT: u32 = 4;
+const SET: u64 = ((1 << locksets::BITS) - 1) << SET_SHIFT;
 const CONTEXT_SHIFT: u32 = SET_SHIFT + locksets::BITS;
-const THREAD_SHIFT: u32 = CONTEXT_SHIFT + super::context::BITS;
+/// Where a state has its thread.
+pub const THREAD_SHIFT: u32 = CONTEXT_SHIFT + super::context::BITS;
 
 const _: () = assert!(THREAD_SHIFT + 22 == 64, "as many threads as there can be");
 
@@ -63,61 +66,56 @@ impl State {
     }
 }
 
-/// Whether an access within four bytes changes nothing, or only makes the word the running thread's.
-#[inline(always)]
-pub fn is_settled(watcher: &Watcher, addr: usize, write: bool) -> bool {
-    // SAFETY: every address of the program has its word.
-    let word = unsafe { &*shadow::word(addr) };
-    let state = State(word.load(Ordering::Relaxed));
-    if state.0 == 0 {
-        word.store(owned(watcher), Ordering::Relaxed);
-        return true;
-    }
-    says_nothing_new(watcher, state, write)
+/// What a shared word says if accesses of a thread with these locks, reads or writes, change nothing, as far
+/// as it is [`TELLING`]. It is of that thread alone, or of several.
+pub const fn settled([all, writing]: [u32; 2], thread: u32) -> [u64; 2] {
+    [
+        State::shared(0, all, 0, thread).0,
+        State::shared(WRITTEN, writing, 0, thread).0,
+    ]
 }
 
-/// The same for eight bytes, aligned to four: what is always accessed whole has the same state twice, and is
-/// looked at once.
-#[inline(always)]
-pub fn are_settled(watcher: &Watcher, addr: usize, write: bool) -> bool {
-    // SAFETY: every address of the program has its word.
-    let words = unsafe { [&*shadow::word(addr), &*shadow::word(addr + 4)] };
-    let [first, second] = words.map(|word| word.load(Ordering::Relaxed));
-    if first != second {
-        return is_settled(watcher, addr, write) && is_settled(watcher, addr + 4, write);
-    }
-    if first == 0 {
-        for word in words {
-            word.store(owned(watcher), Ordering::Relaxed);
-        }
-        return true;
-    }
-    says_nothing_new(watcher, State(first), write)
-}
+/// How far that is for reads and for writes; the thread comes in the bits from [`THREAD_SHIFT`] on.
+pub const TELLING: [u64; 2] = [KIND | SET, KIND | SET | WRITTEN];
 
-/// The state of a word that only the running thread has accessed.
-#[inline(always)]
-fn owned(watcher: &Watcher) -> u64 {
-    OWNED | u64::from(watcher.thread) << THREAD_SHIFT
+/// The state of a word that only the thread with this number has accessed.
+pub const fn owned(thread: u32) -> u64 {
+    OWNED | (thread as u64) << THREAD_SHIFT
 }
 
 /// Whether an access changes nothing about a word that was accessed before.
 #[inline(always)]
 fn says_nothing_new(watcher: &Watcher, state: State, write: bool) -> bool {
-    if state.0 == owned(watcher) || state.0 & KIND == FLAGGED {
-        return true;
+    let differs = state.0 ^ watcher.settled[usize::from(write)];
+    if differs & TELLING[usize::from(write)] == 0 {
+        return differs >> THREAD_SHIFT == 0 || state.0 & MANY != 0;
     }
-    let wrote = if write { WRITTEN } else { 0 };
-    let is_known = state.0 & MANY != 0 || state.thread() == watcher.thread;
-    let is_shared = state.0 & (KIND | wrote) == SHARED | wrote;
-    is_shared && is_known && state.set() == watcher.locksets[usize::from(write)]
+    state.0 == owned(watcher.thread) || state.0 == FLAGGED
 }
 
-/// An access within four bytes, by the running thread.
+/// The words around an address, and what they say if they all say the same: what is always accessed
+/// whole is looked at once.
+#[inline(always)]
+fn words<const WORDS: usize>(addr: usize) -> ([&'static AtomicU64; WORDS], Option<State>) {
+    // SAFETY: every address of the program has its word.
+    let words = core::array::from_fn(|at| unsafe { &*shadow::word(addr + 4 * at) });
+    let states = words.map(|word: &AtomicU64| word.load(Ordering::Relaxed));
+    let is_one = states.iter().all(|state| *state == states[0]);
+    (words, is_one.then_some(State(states[0])))
+}
+
+/// Whether an access to all or part of one word, or to two whole ones, changes nothing.
+#[inline(always)]
+pub fn is_settled<const WORDS: usize>(watcher: &Watcher, addr: usize, write: bool) -> bool {
+    let (_, state) = words::<WORDS>(addr);
+    state.is_some_and(|state| says_nothing_new(watcher, state, write))
+}
+
+/// Such an access by the running thread.
 ///
 /// # Safety
 /// `local` is the running thread's, which is watched with `watcher`.
-pub unsafe fn access(
+pub unsafe fn access<const WORDS: usize>(
     watcher: &mut Watcher,
     local: *const Local,
     addr: usize,
@@ -125,12 +123,39 @@ pub unsafe fn access(
     write: bool,
     pc: usize,
 ) {
-    if is_settled(watcher, addr, write) {
+    let (words, Some(state)) = words::<WORDS>(addr) else {
+        for half in [addr, addr + 4] {
+            // SAFETY: as the caller says.
+            unsafe { access::<1>(watcher, local, half, 4, write, pc) };
+        }
         return;
+    };
+    if state.0 == 0 {
+        for word in words {
+            word.store(owned(watcher.thread), Ordering::Relaxed);
+        }
+        return watcher.count(local.cast_mut());
     }
-    // SAFETY: every address of the program has its word.
-    let word = unsafe { &*shadow::word(addr) };
-    let state = State(word.load(Ordering::Relaxed));
+    if !says_nothing_new(watcher, state, write) {
+        // SAFETY: as the caller says.
+        unsafe { change(watcher, local, (addr, size), words, state, write, pc) };
+    }
+}
+
+/// Such an access to words that others have accessed, and with other locks.
+///
+/// # Safety
+/// As for `access`.
+#[inline(never)]
+unsafe fn change<const WORDS: usize>(
+    watcher: &mut Watcher,
+    local: *const Local,
+    (addr, size): (usize, usize),
+    words: [&AtomicU64; WORDS],
+    state: State,
+    write: bool,
+    pc: usize,
+) {
     let held = watcher.locksets[usize::from(write)];
     let wrote = if write { WRITTEN } else { 0 };
     let (flags, set) = if state.0 & KIND == OWNED {
@@ -142,23 +167,34 @@ pub unsafe fn access(
             0
         };
         let flags = state.0 & (WRITTEN | MANY) | wrote | many;
-        (flags, locksets::common(state.set(), held))
+        (flags, watcher.common.with(state.set(), held))
     };
     if state.0 & KIND == SHARED && flags == state.0 & (WRITTEN | MANY) && set == state.set() {
         return;
     }
     // SAFETY: as the caller says.
     let context = unsafe { watcher.context(local, pc) };
-    if set == 0 && flags == WRITTEN | MANY {
-        word.store(FLAGGED, Ordering::Relaxed);
-        let earlier = (state.0 & MANY == 0).then_some(state);
-        return flag(watcher.thread, addr, size, write, context, earlier);
+    let is_flagged = set == 0 && flags == WRITTEN | MANY;
+    let next = match is_flagged {
+        true => FLAGGED,
+        false => State::shared(flags, set, context, watcher.thread).0,
+    };
+    for word in words {
+        word.store(next, Ordering::Relaxed);
     }
-    let thread = watcher.thread;
-    word.store(
-        State::shared(flags, set, context, thread).0,
-        Ordering::Relaxed,
-    );
+    if is_flagged {
+        let earlier = (state.0 & MANY == 0).then_some(state);
+        for at in 0..WORDS {
+            flag(
+                watcher,
+                addr + 4 * at,
+                size / WORDS,
+                write,
+                context,
+                earlier,
+            );
+        }
+    }
 }
 
 /// How many words are told of that were flagged by the same code: of an array not every element.
@@ -166,14 +202,41 @@ const MOST_BY_ONE: u32 = 16;
 static BY_CODE: [AtomicU32; 4096] = [const { AtomicU32::new(0) }; 4096];
 
 /// Tells of a word that no lock protects.
+#[inline(always)]
+fn flag(
+    watcher: &mut Watcher,
+    addr: usize,
+    size: usize,
+    write: bool,
+    context: u32,
+    earlier: Option<State>,
+) {
+    let told = &mut watcher.told[context as usize % TOLD];
+    if *told != context && !tell(watcher.thread, addr, size, write, context, earlier) {
+        *told = context;
+    }
+}
+
+/// So many contexts a thread remembers of which enough was told.
+pub const TOLD: usize = 16;
+
+/// The same if not enough was told of its code yet; else false.
 #[cold]
-fn flag(thread: u32, addr: usize, size: usize, write: bool, context: u32, earlier: Option<State>) {
+#[inline(never)]
+fn tell(
+    thread: u32,
+    addr: usize,
+    size: usize,
+    write: bool,
+    context: u32,
+    earlier: Option<State>,
+) -> bool {
     let code = Context::of(context).signature() as usize % BY_CODE.len();
     // Most are not told of: they do not write where all threads read.
     if BY_CODE[code].load(Ordering::Relaxed) >= MOST_BY_ONE
         || BY_CODE[code].fetch_add(1, Ordering::Relaxed) >= MOST_BY_ONE
     {
-        return;
+        return false;
     }
     let place = place_of(addr);
     let signature = match place {
@@ -187,7 +250,7 @@ fn flag(thread: u32, addr: usize, size: usize, write: bool, context: u32, earlie
         Place::Unknown => intern::hash([addr as u64 & !3, 2 << 60]),
     };
     let Some(number) = report::is_new(signature) else {
-        return;
+        return true;
     };
     let kind = |write| {
         if write {
@@ -213,6 +276,7 @@ fn flag(thread: u32, addr: usize, size: usize, write: bool, context: u32, earlie
     report::tell("flag", number, earlier.as_ref(), &later, |record| {
         record.place(place)
     });
+    true
 }
 
 /// Where a word is, in any run.

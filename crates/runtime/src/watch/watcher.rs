@@ -4,14 +4,14 @@ mod access;
 
 use deadheat_wire::word::ADDR_BITS;
 
-pub use access::access;
+pub use access::{access, access_simply};
 
 use super::clock::{self, Clock, Kept};
 use super::context::{self, Cache};
 use super::shadow::{self, Cell};
 use super::slots::{self, LAST_TIME, SLOTS};
 use super::{detailed, locksets, memory_limit, report, simple};
-use crate::local::{Local, WRITES};
+use crate::local::{Local, WRITES, local};
 use crate::options;
 
 /// So many accesses are between two looks at the filter, and at the memory.
@@ -55,6 +55,12 @@ pub struct Watcher {
     pub last_released: usize,
     /// The sets of all locks held, and of those held for writing (simple mode).
     pub locksets: [u32; 2],
+    /// As [`Local::settled`] has it (simple mode).
+    pub settled: [u64; 2],
+    /// See [`locksets::Last`].
+    pub common: locksets::Last,
+    /// Contexts of which enough was told (simple mode).
+    pub told: [u32; simple::TOLD],
     /// The thread's number.
     pub thread: u32,
     /// Accesses that were checked.
@@ -89,11 +95,20 @@ impl Watcher {
         (self.held, self.thread, self.released) = (0, thread, false);
         self.simple = options::DETECTOR.get() == options::SIMPLE;
         self.by_word = self.simple || options::DETECTOR.get() == options::DETAILED;
-        self.holds = detailed::Holds::of(0);
-        self.locksets = [0; 2];
+        self.hold(0);
+        self.told = [u32::MAX; simple::TOLD];
         self.luck = thread;
         self.wide = !self.by_word && shadow::can_enter_at_once();
         self.take_slot();
+    }
+
+    /// What words say in the simple mode that only this thread has accessed; 0 in other modes.
+    pub fn owned(&self) -> u64 {
+        if self.simple {
+            simple::owned(self.thread)
+        } else {
+            0
+        }
     }
 
     /// The thread has ended.
@@ -133,6 +148,7 @@ impl Watcher {
     /// In a forked process: all that other threads did is past.
     pub fn alone(&mut self, thread: u32) {
         self.thread = thread;
+        self.hold(self.held);
         self.know_all();
         if !self.blind {
             slots::keep_only(self.slot, thread);
@@ -285,7 +301,6 @@ impl Watcher {
     ///
     /// # Safety
     /// As for `context`.
-    #[inline(always)]
     pub unsafe fn access_words(
         &mut self,
         local: *mut Local,
@@ -294,18 +309,28 @@ impl Watcher {
         write: bool,
         pc: usize,
     ) {
-        if self.checked.is_multiple_of(OFTEN) {
-            self.now_and_then(local);
-        }
         if !self.simple {
+            self.count(local);
             // SAFETY: as the caller says.
             return unsafe { self.access_in_detail(local, addr, size, write, pc) };
         }
         // SAFETY: as the caller says.
         unsafe {
-            for (at, bytes) in halves(addr, size) {
-                simple::access(self, local, at, bytes, write, pc);
+            if size == 8 && addr & 3 == 0 {
+                return simple::access::<2>(self, local, addr, size, write, pc);
             }
+            for (at, bytes) in halves(addr, size) {
+                simple::access::<1>(self, local, at, bytes, write, pc);
+            }
+        }
+    }
+
+    /// Counts an access that is checked; in the simple mode only a first one.
+    #[inline(always)]
+    pub fn count(&mut self, local: *mut Local) {
+        self.checked += 1;
+        if self.checked.is_multiple_of(OFTEN) {
+            self.now_and_then(local);
         }
     }
 
@@ -338,6 +363,9 @@ impl Watcher {
         self.held = held;
         if self.simple {
             self.locksets = locksets::of_held(held);
+            self.settled = simple::settled(self.locksets, self.thread);
+            // SAFETY: the running thread's own state.
+            unsafe { (*local()).settled = self.settled };
         } else if self.by_word {
             self.holds = detailed::Holds::of(held);
         }

@@ -5,9 +5,9 @@ use crate::ir::{BlockId, Comparison, Kind, Operand, Terminator, ValueId};
 use crate::model::{Effect, Fails, Mode, Object};
 use crate::path::{Base, PathId, Site, Step};
 use crate::state::{Fact, Held, State};
-use crate::values::Values;
 
 use super::Flow;
+use super::condition::{decided, last_condition};
 
 /// How the names of guards of local static variables begin.
 const GUARD: &str = "_ZGV";
@@ -73,6 +73,7 @@ impl Flow<'_, '_> {
 
     /// The result of a call is 0, or it is not.
     fn attempted(&mut self, value: ValueId, is_nonzero: bool, state: &mut State) {
+        let (value, is_nonzero) = last_condition(&self.values, value, is_nonzero);
         let value = self.values.same(value);
         if let Some(flag) = self.asked(value, is_nonzero) {
             state.after.insert(Fact::Once(flag));
@@ -359,38 +360,4 @@ impl Flow<'_, '_> {
             }
         }
     }
-}
-
-/// The value that a condition is about, and whether the condition holds if that is not 0.
-fn decided(values: &Values, condition: Operand) -> Option<(ValueId, bool)> {
-    let Operand::Value(mut value) = condition else {
-        return None;
-    };
-    let mut if_nonzero = true;
-    for _ in 0..8 {
-        value = values.same(value);
-        match values.definition(value)? {
-            Kind::Compare { how, operands, .. } => {
-                let [left, right] = *operands;
-                let zero = [Operand::Integer(0), Operand::Null];
-                let (inner, other) = match (left, right) {
-                    (Operand::Value(inner), other) | (other, Operand::Value(inner)) => {
-                        (inner, other)
-                    }
-                    _ => return None,
-                };
-                if !zero.contains(&other) {
-                    return None;
-                }
-                match how {
-                    Comparison::Equal => if_nonzero = !if_nonzero,
-                    Comparison::Unequal => {}
-                    _ => return None,
-                }
-                value = inner;
-            }
-            _ => break,
-        }
-    }
-    Some((value, if_nonzero))
 }

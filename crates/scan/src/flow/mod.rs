@@ -6,6 +6,7 @@
 
 mod branch;
 mod call;
+mod condition;
 mod escape;
 mod handles;
 mod modelled;

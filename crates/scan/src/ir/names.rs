@@ -73,6 +73,21 @@ impl Program {
     }
 }
 
+impl Program {
+    /// A member of a structure by its type: `account.lock`.
+    pub fn member_name(&self, layout: LayoutId, offset: i64) -> String {
+        let Some(layout) = self.layouts.get(layout.index()) else {
+            return "memory".to_owned();
+        };
+        let name = layout.name.strip_prefix("struct ").unwrap_or(&layout.name);
+        let mut fields = layout.fields.iter();
+        match fields.find(|field| field.offset as i64 == offset) {
+            Some(field) if !field.name.is_empty() => format!("{name}.{}", field.name),
+            _ => name.to_owned(),
+        }
+    }
+}
+
 impl Layout {
     /// The smallest field that has all of these bytes; the first of several.
     fn field(&self, offset: u64, size: u64) -> Option<&Field> {

@@ -148,7 +148,7 @@ impl Address<'_> {
         };
         descend(self.program, &mut within, size);
         let is_open = |(layout, _): &&(LayoutId, i64)| self.is_open[layout.index()];
-        let open = within.iter().filter(is_open).copied().collect();
+        let open = within.iter().take_while(is_open).copied().collect();
         Some(Member { within, size, open })
     }
 

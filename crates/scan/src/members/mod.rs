@@ -27,7 +27,7 @@ pub struct Member {
     pub within: Vec<(LayoutId, i64)>,
     /// How many bytes it has; 0 if that is not known.
     pub size: u64,
-    /// Those of the structures whose insides are a concern of the program's own.
+    /// The outermost of the structures, down to the first whose insides are no concern of the program's own.
     pub open: Vec<(LayoutId, i64)>,
 }
 

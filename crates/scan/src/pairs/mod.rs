@@ -7,6 +7,7 @@ mod alias;
 mod cover;
 pub mod deadlocks;
 mod done;
+mod groups;
 mod protect;
 pub mod ruled_out;
 mod same_lock;
@@ -21,12 +22,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::analysis::Analysis;
 use crate::ir::Mark;
 use crate::path::{PathId, Site};
-use crate::points::ClassId;
 use crate::summary::{Deed, What};
 
 pub use alias::Same;
 pub(crate) use cover::is_covered;
 pub use done::{Done, Root, all};
+use groups::Group;
 pub use protect::Order;
 pub use threads::Together;
 
@@ -56,6 +57,8 @@ pub struct Counts {
     pub ordered: usize,
     /// Those that another one covers.
     pub covered: usize,
+    /// In how many classes of memory there were so many contexts that they were not told apart.
+    pub merged: usize,
 }
 
 /// Which pairs are wanted.
@@ -65,17 +68,6 @@ pub enum Wanted {
     All,
     /// For each access one with every set of accesses that are alike: where many do the same, not each with each.
     EachPlace,
-}
-
-/// How many groups of accesses of one class are paired at most; beyond that, one of each statement and its locks.
-const MOST: usize = 3000;
-
-/// Accesses that are the same but for their statements: of the same root and thread, to the same memory, in the same moment.
-struct Group {
-    root: usize,
-    deeds: Vec<Rc<Deed>>,
-    /// How many of them nothing covers.
-    open: usize,
 }
 
 /// All pairs that may race, one for each two statements.
@@ -89,20 +81,21 @@ pub fn find(analysis: &mut Analysis, done: &[Done], wanted: Wanted) -> (Vec<Pair
         wanted,
         covered,
         found: BTreeMap::new(),
+        best: FxHashMap::default(),
         counts: Counts::default(),
     };
-    for mut groups in search.groups(analysis).into_values() {
-        if groups.len() > MOST {
-            thin(&mut groups);
-        }
-        for (at, one) in groups.iter().enumerate() {
-            for other in &groups[at..] {
-                search.pair(analysis, one, other);
-            }
+    for mut buckets in groups::buckets(analysis, done, &search.covered) {
+        let (pairs, is_too_much) = groups::pairs(analysis, &mut buckets, may_touch);
+        search.counts.merged += usize::from(is_too_much);
+        for [left, right] in pairs {
+            search.pair_all(analysis, &buckets[left].0, &buckets[right].0);
         }
     }
     (search.found.into_values().collect(), search.counts)
 }
+
+/// How sure a pair is: whether nothing covers it, whether it is the same memory, whether no condition may order it.
+type Surety = (bool, Same, bool);
 
 struct Search<'d> {
     done: &'d [Done],
@@ -110,41 +103,21 @@ struct Search<'d> {
     /// Accesses that say nothing new, by where they are kept.
     covered: FxHashSet<*const Deed>,
     found: BTreeMap<(Site, Site), Pair>,
+    /// How sure the surest pair is that a statement is in, if not all are wanted.
+    best: FxHashMap<(Site, What), Option<Surety>>,
     counts: Counts,
 }
 
 impl Search<'_> {
-    /// Accesses by their classes, those together that are judged alike.
-    fn groups(&self, analysis: &Analysis) -> BTreeMap<ClassId, Vec<Group>> {
-        let mut classes: BTreeMap<ClassId, Vec<Group>> = BTreeMap::new();
-        let mut numbers = FxHashMap::default();
-        for (root, done) in self.done.iter().enumerate() {
-            for deed in &done.accesses {
-                let Some(target) = deed.target else {
-                    continue;
-                };
-                let groups = classes.entry(target.class).or_default();
-                // Among threads, what an access touches depends on the way there as well.
-                let apart = match analysis.spawns.is_empty() {
-                    true => std::ptr::null(),
-                    false => Rc::as_ptr(deed),
-                };
-                let moment = Rc::as_ptr(&deed.moment);
-                let member = analysis.members.number(deed.site, deed.writes());
-                let key = (root, deed.path, target, deed.what, member, moment, apart);
-                let number = *numbers.entry(key).or_insert_with(|| {
-                    groups.push(Group {
-                        root,
-                        deeds: Vec::new(),
-                        open: 0,
-                    });
-                    groups.len() - 1
-                });
-                groups[number].deeds.push(Rc::clone(deed));
-                groups[number].open += usize::from(!self.covered.contains(&Rc::as_ptr(deed)));
+    /// Each group of one kind with each of another, or each two of one kind.
+    fn pair_all(&mut self, analysis: &mut Analysis, left: &[Group], right: &[Group]) {
+        let is_same = std::ptr::eq(left, right);
+        for (at, one) in left.iter().enumerate() {
+            let from = if is_same { at } else { 0 };
+            for other in &right[from..] {
+                self.pair(analysis, one, other);
             }
         }
-        classes
     }
 
     /// Two groups, or one with itself.
@@ -195,8 +168,18 @@ impl Search<'_> {
             for at in 0..left.len().max(right.len()) {
                 // Two different ones, if there are.
                 let next = at + usize::from(is_same);
-                let (one, other) = (&left[at % left.len()], &right[next % right.len()]);
-                self.add([one, other], same, condition);
+                let two = [&left[at % left.len()], &right[next % right.len()]];
+                let surety = (!self.is_covered(two), same, condition.is_none());
+                // Each of them may be in a pair already that is as sure.
+                let mut is_new = false;
+                for deed in two {
+                    let known = self.best.entry((deed.site, deed.what)).or_insert(None);
+                    is_new |= *known < Some(surety);
+                    *known = (*known).max(Some(surety));
+                }
+                if is_new {
+                    self.add(two, same, condition);
+                }
             }
             return;
         }
@@ -208,14 +191,19 @@ impl Search<'_> {
         }
     }
 
+    /// Whether another pair says the same.
+    fn is_covered(&self, deeds: [&Rc<Deed>; 2]) -> bool {
+        let mut deeds = deeds.into_iter();
+        deeds.any(|deed| self.covered.contains(&Rc::as_ptr(deed)))
+    }
+
     fn add(&mut self, [one, other]: [&Rc<Deed>; 2], same: Same, condition: Option<PathId>) {
-        let is_covered = |deed: &Rc<Deed>| self.covered.contains(&Rc::as_ptr(deed));
         let pair = Pair {
             deeds: [Rc::clone(one), Rc::clone(other)],
             same,
             condition,
             contexts: 1,
-            is_covered: is_covered(one) || is_covered(other),
+            is_covered: self.is_covered([one, other]),
         };
         let surety = |pair: &Pair| (pair.same, pair.condition.is_none(), !pair.is_covered);
         let key = (one.site.min(other.site), one.site.max(other.site));
@@ -254,16 +242,13 @@ fn conflict(one: &Deed, other: &Deed) -> bool {
     }
 }
 
-/// Leaves one of each statement, thread and set of locks.
-fn thin(groups: &mut Vec<Group>) {
-    let mut seen = FxHashSet::default();
-    groups.retain_mut(|group| {
-        let root = group.root;
-        group.deeds.retain(|deed| {
-            let locks: Vec<PathId> = deed.moment.held.iter().map(|held| held.lock).collect();
-            seen.insert((root, deed.site, deed.chain.clone(), locks))
-        });
-        group.open = group.open.min(group.deeds.len());
-        !group.deeds.is_empty()
-    });
+/// Whether accesses to two pieces of memory may touch the same, by their classes and types. Where types are not everything, each two are
+/// looked at.
+fn may_touch(analysis: &Analysis, one: &Deed, other: &Deed) -> bool {
+    let has_type = |deed: &Deed| {
+        let member = analysis.members.number(deed.site, deed.writes());
+        member.is_some()
+    };
+    let is_known = has_type(one) && has_type(other);
+    !is_known || alias::may_overlap(analysis, one, other)
 }

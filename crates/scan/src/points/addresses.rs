@@ -4,6 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{Function, FunctionId, GlobalId, Kind, Offset, Operand, ValueId};
 
+/// Through how many addresses that were stored and read again somebody looks for where one comes from.
+const MOST_READS: u32 = 8;
+
 /// A value of a function, and how far from there.
 pub(super) type Address = (ValueId, i64);
 
@@ -39,6 +42,11 @@ impl<'f> Addresses<'f> {
 
     /// Where an operand points, from the value that it is computed from.
     pub(super) fn of_operand(&self, operand: Operand) -> Option<Address> {
+        self.of_read(operand, MOST_READS)
+    }
+
+    /// The same, through so many addresses at most that are read on the way.
+    pub(super) fn of_read(&self, operand: Operand, reads: u32) -> Option<Address> {
         let Operand::Value(mut value) = operand else {
             return None;
         };
@@ -58,8 +66,9 @@ impl<'f> Addresses<'f> {
                     _ => break,
                 },
                 // What was put there and is read again.
-                Some(Kind::Load { from, .. }) => {
-                    let stored = self.of_operand(*from).map(|from| self.stored(from));
+                Some(Kind::Load { from, .. }) if reads > 0 => {
+                    let from = self.of_read(*from, reads - 1);
+                    let stored = from.map(|from| self.stored(from));
                     match stored.as_deref() {
                         Some([Operand::Value(only)]) if *only != value => value = *only,
                         _ => break,

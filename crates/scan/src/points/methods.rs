@@ -1,6 +1,8 @@
 //! Threads that run a function from a table: a virtual function of an object, or a boxed closure.
 
-use crate::ir::{Callee, Function, FunctionId, Kind, Operand, ValueId};
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Callee, Function, FunctionId, Kind, Operand, Program, ValueId};
 use crate::model::Effect;
 use crate::path::Site;
 
@@ -198,28 +200,20 @@ impl Points<'_> {
     }
 
     /// Of several functions that a call through a table may call, those that stand where it looks in any table.
-    pub(super) fn keep_of_slot(&self, call: &Through, functions: &mut Vec<FunctionId>) {
+    pub(super) fn keep_of_slot(&mut self, call: &Through, functions: &mut Vec<FunctionId>) {
         let (Operand::Value(value), true) = (call.pointer, functions.len() > 1) else {
             return;
         };
-        let addresses = Addresses::of(self.program.function(call.site.function));
-        let Some(slot) = addresses.slot(value) else {
+        let program = self.program;
+        let slot = *self.slots.entry(call.site).or_insert_with(|| {
+            let addresses = Addresses::of(program.function(call.site.function));
+            addresses.slot(value)
+        });
+        let Some(slot) = slot else {
             return;
         };
-        let mut there: Vec<FunctionId> = Vec::new();
-        for global in self.program.globals.iter().filter(|one| one.is_constant) {
-            // Tables of C++ begin with two entries that describe the object.
-            let start = match global.name.starts_with("_ZTV") {
-                true => 16,
-                false => 0,
-            };
-            let entries = global.holds.iter();
-            let entry = entries.filter(|(offset, _)| *offset as i64 == start + slot);
-            there.extend(entry.filter_map(|(_, operand)| match operand {
-                Operand::Function(id) => Some(*id),
-                _ => None,
-            }));
-        }
+        let tables = self.tables.get_or_insert_with(|| tables(program));
+        let there = tables.get(&slot).map_or(&[][..], |there| there);
         if functions.iter().any(|function| there.contains(function)) {
             functions.retain(|function| there.contains(function));
         }
@@ -251,6 +245,24 @@ impl Points<'_> {
     pub fn given_at(&self, site: Site) -> Option<Operand> {
         self.given.get(&site).copied()
     }
+}
+
+/// The functions in constant tables, by their places there.
+fn tables(program: &Program) -> FxHashMap<i64, Vec<FunctionId>> {
+    let mut tables: FxHashMap<i64, Vec<FunctionId>> = FxHashMap::default();
+    for global in program.globals.iter().filter(|one| one.is_constant) {
+        // Tables of C++ begin with two entries that describe the object.
+        let start = match global.name.starts_with("_ZTV") {
+            true => 16,
+            false => 0,
+        };
+        for (offset, operand) in &global.holds {
+            if let Operand::Function(id) = operand {
+                tables.entry(*offset as i64 - start).or_default().push(*id);
+            }
+        }
+    }
+    tables
 }
 
 /// What a function gets that is called for a function object: the object, behind where its result goes, if that is larger.

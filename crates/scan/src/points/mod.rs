@@ -46,6 +46,10 @@ pub struct Points<'a> {
     /// Functions in members of structures.
     held: Held,
     linked: FxHashSet<(Site, FunctionId)>,
+    /// Where in a table calls through tables look.
+    slots: FxHashMap<Site, Option<i64>>,
+    /// The functions in tables, once somebody has asked.
+    tables: Option<FxHashMap<i64, Vec<FunctionId>>>,
     /// Values of the function that is looked at that are fields of structures.
     parts: FxHashMap<ValueId, (i64, LayoutId)>,
     /// What is copied, to where and from where.
@@ -75,6 +79,8 @@ impl<'a> Points<'a> {
             indirect: Vec::new(),
             held: Held::of(program, members),
             linked: FxHashSet::default(),
+            slots: FxHashMap::default(),
+            tables: None,
             parts: FxHashMap::default(),
             copies: Vec::new(),
             methods: Vec::new(),

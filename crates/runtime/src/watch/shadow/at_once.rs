@@ -86,7 +86,10 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     };
     while others != 0 {
         let at = others.trailing_zeros() as usize % CELLS;
-        let other = Cell(lanes(old)[at]);
+        // Read once more: quicker than out of the register. It may have changed meanwhile, as if the
+        // other had been earlier.
+        // SAFETY: as the caller says.
+        let other = Cell(unsafe { (*cells).0[at].load(core::sync::atomic::Ordering::Relaxed) });
         if !is_ordered(other, clock) {
             if IS_WRITE || other.writes() {
                 return false;
@@ -119,16 +122,6 @@ pub unsafe fn enter_at_once<const IS_WRITE: bool>(
     // SAFETY: as the caller says.
     unsafe { store(cells, _mm256_or_si256(left, entered)) };
     true
-}
-
-/// The cells one by one.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn lanes(cells: __m256i) -> [u64; CELLS] {
-    let mut lanes = [0; CELLS];
-    // SAFETY: as large as that; no alignment is asked for.
-    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), cells) };
-    lanes
 }
 
 /// Reads all cells. The instruction itself, because to the compiler this is no atomic access; to the

@@ -22,13 +22,28 @@ fn run(accesses: &[Cell], clock: &Clock) -> (Option<Cell>, [Cell; CELLS]) {
 unsafe fn at_once_enters(cells: &Cells, new: Cell, clock: &Clock, luck: &mut u32) -> bool {
     // SAFETY: as the caller says.
     unsafe {
-        if is_said(cells, new) {
+        if new.mask() == 0xFF && whole_enters(cells, new, clock) || is_said(cells, new) {
             true
         } else if new.writes() {
             enter_at_once::<true>(cells, new, clock, luck)
         } else {
             enter_at_once::<false>(cells, new, clock, luck)
         }
+    }
+}
+
+/// Whether the short way for all eight bytes is enough.
+///
+/// # Safety
+/// As for `place_of_whole`.
+unsafe fn whole_enters(cells: &Cells, new: Cell, clock: &Clock) -> bool {
+    // SAFETY: as the caller says.
+    unsafe {
+        let place = match new.writes() {
+            true => place_of_whole::<true>(cells, new, clock),
+            false => place_of_whole::<false>(cells, new, clock),
+        };
+        place.map(|place| enter_whole(cells, new, place)).is_some()
     }
 }
 

@@ -19,12 +19,49 @@ pub unsafe fn access<const KIND: u64, const SHIFT: u32>(local: *mut Local, addr:
     // SAFETY: as the caller says; the processor can, as `wide` says.
     unsafe {
         if (*(*local).watcher).wide {
+            if SHIFT == 3 {
+                return access_whole::<KIND>(local, addr, pc);
+            }
             access_at_once::<KIND, SHIFT>(local, addr, pc)
         } else if (*(*local).watcher).simple {
             access_simply::<KIND, SHIFT>(local, addr, pc)
         } else {
             access_otherwise(local, addr, 1 << SHIFT, KIND >= WRITE1, pc)
         }
+    }
+}
+
+/// The same for eight bytes.
+///
+/// # Safety
+/// As for `access_at_once`.
+#[inline(never)]
+unsafe fn access_whole<const KIND: u64>(local: *mut Local, addr: usize, pc: usize) {
+    // SAFETY: as the caller says; every address of the program has cells.
+    unsafe {
+        let watcher = &mut *(*local).watcher;
+        let write = KIND >= WRITE1;
+        if watcher.released || addr & 7 != 0 {
+            return access_otherwise(local, addr, 8, write, pc);
+        }
+        let cells = shadow::cells(addr);
+        let nowhere = Cell::new(watcher.epoch, 0xFF, write, false, 0);
+        let place = match write {
+            true => shadow::place_of_whole::<true>(cells, nowhere, &watcher.clock),
+            false => shadow::place_of_whole::<false>(cells, nowhere, &watcher.clock),
+        };
+        let Some(place) = place else {
+            return access_at_once::<KIND, 3>(local, addr, pc);
+        };
+        let checked = watcher.checked + 1;
+        let Some(context) = watcher.known_context(local, pc) else {
+            return access_otherwise(local, addr, 8, write, pc);
+        };
+        if checked.is_multiple_of(OFTEN) {
+            return access_otherwise(local, addr, 8, write, pc);
+        }
+        watcher.checked = checked;
+        shadow::enter_whole(cells, nowhere.at(context), place)
     }
 }
 
@@ -76,25 +113,22 @@ unsafe fn access_at_once<const KIND: u64, const SHIFT: u32>(
 ///
 /// # Safety
 /// As for `access`; `simple` is set.
-#[inline(never)]
-unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(
+#[inline(always)]
+pub unsafe fn access_simply<const KIND: u64, const SHIFT: u32>(
     local: *mut Local,
     addr: usize,
     pc: usize,
 ) {
+    let (size, write) = (1 << SHIFT, KIND >= WRITE1);
     // SAFETY: as the caller says.
-    unsafe {
-        let watcher = &mut *(*local).watcher;
-        let (size, write) = (1 << SHIFT, KIND >= WRITE1);
-        let is_settled = match size {
-            8 => addr & 3 == 0 && simple::are_settled(watcher, addr, write),
-            _ => (addr & 3) + size <= 4 && simple::is_settled(watcher, addr, write),
-        };
-        let checked = watcher.checked + 1;
-        if !is_settled || checked.is_multiple_of(OFTEN) {
-            return access_otherwise(local, addr, size, write, pc);
-        }
-        watcher.checked = checked;
+    let watcher = unsafe { &*(*local).watcher };
+    let is_settled = match size {
+        8 => addr & 3 == 0 && simple::is_settled::<2>(watcher, addr, write),
+        _ => (addr & 3) + size <= 4 && simple::is_settled::<1>(watcher, addr, write),
+    };
+    if !is_settled {
+        // SAFETY: as the caller says.
+        unsafe { access_otherwise(local, addr, size, write, pc) }
     }
 }
 
@@ -107,10 +141,10 @@ unsafe fn access_otherwise(local: *mut Local, addr: usize, size: usize, write: b
     // SAFETY: as the caller says.
     unsafe {
         let watcher = &mut *(*local).watcher;
-        watcher.checked += 1;
         if watcher.by_word {
             return watcher.access_words(local, addr, size, write, pc);
         }
+        watcher.checked += 1;
         if watcher.released || watcher.checked.is_multiple_of(OFTEN) {
             watcher.now_and_then(local);
         }
