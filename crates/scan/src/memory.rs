@@ -36,6 +36,8 @@ pub struct Memory {
     puts: FxHashMap<PathId, Vec<Put>>,
     moved: Vec<Moved>,
     known: RefCell<FxHashMap<(PathId, Site), Option<PathId>>>,
+    /// Which blocks come before each, once somebody has asked.
+    before: RefCell<Option<Vec<Vec<u32>>>>,
 }
 
 /// How often memory is followed through copies.
@@ -107,13 +109,9 @@ impl Memory {
                 events.push((moved.site, Err(from)));
             }
         }
-        let last = events.iter().find(|(at, _)| {
-            !reaches(function, None, site, *at)
-                && events
-                    .iter()
-                    .all(|(other, _)| other == at || !reaches(function, Some(*other), site, *at))
-        });
-        let found = match last {
+        let sites: Vec<Site> = events.iter().map(|(at, _)| *at).collect();
+        let last = self.last(function, &sites, site);
+        let found = match last.map(|last| &events[last]) {
             Some((_, Ok(value))) => *value,
             Some((at, Err(from))) if copies > 0 => {
                 self.find(function, paths, *from, *at, copies - 1)
@@ -121,6 +119,43 @@ impl Memory {
             _ => None,
         };
         self.known.borrow_mut().insert((place, site), found);
+        found
+    }
+
+    /// Which of these statements is the last one before another, on every way there; `None` if it is not always the same.
+    fn last(&self, function: &Function, events: &[Site], site: Site) -> Option<usize> {
+        let last_in = |block: u32, before: u32| {
+            let here = events.iter().enumerate();
+            let here = here.filter(|(_, at)| at.block == block && at.statement < before);
+            let last = here.max_by_key(|(_, at)| at.statement);
+            last.map(|(number, _)| number)
+        };
+        if events.is_empty() {
+            return None;
+        }
+        if let Some(here) = last_in(site.block, site.statement) {
+            return Some(here);
+        }
+        let mut before = self.before.borrow_mut();
+        let before = before.get_or_insert_with(|| predecessors(function));
+        let mut seen = vec![false; function.blocks.len()];
+        let mut found = None;
+        let mut work = vec![site.block];
+        while let Some(block) = work.pop() {
+            if block == 0 {
+                return None;
+            }
+            for from in &before[block as usize] {
+                if std::mem::replace(&mut seen[*from as usize], true) {
+                    continue;
+                }
+                match last_in(*from, u32::MAX) {
+                    None => work.push(*from),
+                    Some(last) if found.is_none_or(|found| found == last) => found = Some(last),
+                    Some(_) => return None,
+                }
+            }
+        }
         found
     }
 
@@ -136,28 +171,21 @@ fn is_exact(paths: &Paths, path: PathId) -> bool {
     steps.iter().all(|step| matches!(step, Step::Field(_)))
 }
 
-/// Whether there is a way from behind a statement, or from the function's beginning, to another one that does not lead through a third.
-fn reaches(function: &Function, from: Option<Site>, to: Site, around: Site) -> bool {
+/// The blocks from which each block is reached, of those that can be.
+fn predecessors(function: &Function) -> Vec<Vec<u32>> {
+    let mut before = vec![Vec::new(); function.blocks.len()];
     let mut seen = vec![false; function.blocks.len()];
-    let first = from.map_or((0, 0), |site| (site.block as usize, site.statement + 1));
-    let mut work = vec![first];
-    while let Some((block, start)) = work.pop() {
-        if start == 0 && std::mem::replace(&mut seen[block], true) {
+    let mut work = vec![0usize];
+    while let Some(block) = work.pop() {
+        if std::mem::replace(&mut seen[block], true) {
             continue;
         }
-        let here = |site: Site| {
-            (site.block as usize == block && site.statement >= start).then_some(site.statement)
-        };
-        match (here(to), here(around)) {
-            (Some(to), Some(around)) if around < to => continue,
-            (Some(_), _) => return true,
-            (None, Some(_)) => continue,
-            (None, None) => {}
+        for next in function.blocks[block].terminator.successors() {
+            before[next.index()].push(block as u32);
+            work.push(next.index());
         }
-        let next = function.blocks[block].terminator.successors();
-        work.extend(next.into_iter().map(|next| (next.index(), 0)));
     }
-    false
+    before
 }
 
 #[cfg(test)]

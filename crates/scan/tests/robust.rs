@@ -79,3 +79,22 @@ fn structures_that_hold_themselves_in_every_way() {
         int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); run(0); }";
     assert!(!scan(text).findings.is_empty());
 }
+
+#[test]
+fn memory_that_is_copied_in_circles() {
+    let text = "
+        #include <pthread.h>
+        #include <string.h>
+        struct node { struct node *next, *other; } a[64], b[64];
+        void *run(void *p) {
+            for (int i = 0; i < 9; i++) {
+                memcpy((char *)a + 8, b, 64);
+                memcpy((char *)b + 16, a, 64);
+                a[0].next = b[3].other;
+                b[1].next = &a[7];
+            }
+            return p;
+        }
+        int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); run(0); }";
+    assert!(!scan(text).findings.is_empty());
+}

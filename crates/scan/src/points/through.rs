@@ -16,6 +16,9 @@ pub(super) struct Through {
     pub into: Option<ValueId>,
 }
 
+/// How often it is looked again at what is copied before fields are not told apart there any more.
+const PATIENCE: usize = 8;
+
 impl Points<'_> {
     /// Links calls through pointers to what they may call, until there is nothing new.
     pub(super) fn resolve(&mut self) {
@@ -25,7 +28,7 @@ impl Points<'_> {
         for (site, at) in std::mem::take(&mut self.closures) {
             self.link_closure(site, at);
         }
-        loop {
+        for round in 0.. {
             let before = self.linked.len();
             for number in 0..self.indirect.len() {
                 let through = self.indirect[number].clone();
@@ -35,7 +38,13 @@ impl Points<'_> {
             }
             let mut is_new = self.linked.len() > before;
             for (to, from) in self.copies.clone() {
-                is_new |= self.copied(to, from);
+                let has_news = self.copied(to, from);
+                is_new |= has_news;
+                // What is copied in circles, each time to another offset, would have no end of fields.
+                if has_news && round >= PATIENCE {
+                    self.classes.collapse(to.class);
+                    self.classes.collapse(from.class);
+                }
             }
             if !is_new {
                 return;
