@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use deadheat_code::Binary;
+use deadheat_code::{Binary, Frame};
 use deadheat_report::{Rung, is_foreign};
 use deadheat_wire::leave_out::{LEAVE_OUT, MAGIC};
 use object::{Object, ObjectSection, SectionKind};
@@ -43,46 +43,21 @@ impl LeaveOut {
         if !self.is_some() {
             return Ok(None);
         }
-        let path = &program.path;
-        let shown = path.display();
-        let unread = |error: &dyn std::fmt::Display| {
-            Error::not_started(format!("cannot read {shown}: {error}"))
-        };
-        let bytes = std::fs::read(path).map_err(|error| unread(&error))?;
-        let file = object::File::parse(&*bytes).map_err(|error| unread(&error))?;
-        let binary = Binary::open(path).map_err(|error| unread(&error))?;
         let mut missing: Vec<&String> = self.only.iter().chain(&self.except).collect();
-        let mut accesses = Vec::new();
-        for section in file.sections() {
-            if section.kind() != SectionKind::Text {
-                continue;
-            }
-            let code = section.data().map_err(|error| unread(&error))?;
-            for at in returns(code) {
-                let address = section.address() + at as u64;
-                if !binary.has_hooks(address - 1) {
-                    continue;
-                }
-                let frames = binary.frames(address - 1);
-                let own = frames.iter().find(|frame| !is_foreign(frame));
-                let Some(name) = own.and_then(|frame| frame.function.as_deref()) else {
-                    continue;
-                };
+        let accesses = Accesses::of(program, |frame| {
+            frame.function.as_deref().is_some_and(|name| {
                 missing.retain(|given| !is_named(name, given));
-                if !self.wants(name) {
-                    accesses.push(address);
-                }
-            }
-        }
+                !self.wants(name)
+            })
+        })?;
         if let Some(name) = missing.first() {
+            let shown = program.path.display();
             return Err(Error::usage(format!(
                 "{shown} has no function {name} with accesses to memory"
             ))
             .help("names are those of the source text, with or without what they are part of (Pool::put, put)"));
         }
-        accesses.sort_unstable();
-        accesses.dedup();
-        Ok(Some(Accesses(accesses)))
+        Ok(Some(accesses))
     }
 
     fn wants(&self, function: &str) -> bool {
@@ -106,6 +81,39 @@ pub fn beside(trace: &Path) -> PathBuf {
 }
 
 impl Accesses {
+    /// Those of a program whose place, the innermost that is the program's own, is one of these.
+    pub fn of(program: &Program, mut is_left_out: impl FnMut(&Frame) -> bool) -> Result<Self> {
+        let path = &program.path;
+        let shown = path.display();
+        let unread = |error: &dyn std::fmt::Display| {
+            Error::not_started(format!("cannot read {shown}: {error}"))
+        };
+        let bytes = std::fs::read(path).map_err(|error| unread(&error))?;
+        let file = object::File::parse(&*bytes).map_err(|error| unread(&error))?;
+        let binary = Binary::open(path).map_err(|error| unread(&error))?;
+        let mut accesses = Vec::new();
+        for section in file.sections() {
+            if section.kind() != SectionKind::Text {
+                continue;
+            }
+            let code = section.data().map_err(|error| unread(&error))?;
+            for at in returns(code) {
+                let address = section.address() + at as u64;
+                if !binary.has_hooks(address - 1) {
+                    continue;
+                }
+                let frames = binary.frames(address - 1);
+                let own = frames.iter().find(|frame| !is_foreign(frame));
+                if own.is_some_and(&mut is_left_out) {
+                    accesses.push(address);
+                }
+            }
+        }
+        accesses.sort_unstable();
+        accesses.dedup();
+        Ok(Accesses(accesses))
+    }
+
     /// Writes the list beside a trace; the variable that tells the runtime of it.
     pub fn write(&self, trace: &Path) -> Result<(OsString, OsString)> {
         let path = beside(trace);

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use deadheat_report::{Access, Finding, Frame, Names, Rung, json};
 use deadheat_trace::{Op, Pc, Steps, Tables};
 use rustc_hash::FxHashSet;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::input;
+use crate::leave_out::Accesses;
+use crate::program::Program;
 use crate::scanner;
 use crate::store::info::Ended;
 
@@ -56,8 +58,28 @@ impl Deed {
 /// Warnings of the static analyser, and which of their places recorded runs have come to.
 pub struct Scanned {
     warnings: Vec<Finding>,
+    unshared: Vec<Unshared>,
     files: Files,
     executed: FxHashSet<(Place, Deed)>,
+}
+
+/// A function that touches nothing of another thread's.
+#[derive(Deserialize)]
+struct Unshared {
+    function: String,
+    file: String,
+}
+
+/// What else the analyser reports.
+#[derive(Deserialize)]
+struct Report {
+    stats: Stats,
+}
+
+#[derive(Deserialize)]
+struct Stats {
+    #[serde(default)]
+    unshared: Vec<Unshared>,
 }
 
 /// What became of the warnings.
@@ -120,12 +142,32 @@ impl Scanned {
         }
         let text = std::fs::read_to_string(report.path())
             .map_err(|error| failed(format!("cannot read what {shown} found: {error}")))?;
-        let warnings = json::findings(&text)
-            .map_err(|error| failed(format!("cannot understand what {shown} found: {error}")))?;
+        let misread = |error: serde_json::Error| {
+            failed(format!("cannot understand what {shown} found: {error}"))
+        };
+        let warnings = json::findings(&text).map_err(misread)?;
+        let report: Report = serde_json::from_str(&text).map_err(misread)?;
         Ok(Scanned {
             warnings,
+            unshared: report.stats.unshared,
             files: Files::default(),
             executed: FxHashSet::default(),
+        })
+    }
+
+    /// Accesses of functions that touch nothing of another thread's, as far as the analyser can prove that.
+    pub fn unshared(&mut self, program: &Program) -> Result<Accesses> {
+        let Scanned {
+            unshared, files, ..
+        } = self;
+        Accesses::of(program, |frame| {
+            let (Some(name), Some(file)) = (&frame.function, &frame.file) else {
+                return false;
+            };
+            let mut alike = unshared
+                .iter()
+                .filter(|one| bare(&one.function) == bare(name));
+            alike.any(|one| files.real(&one.file) == files.real(file))
         })
     }
 
@@ -208,6 +250,11 @@ impl Scanned {
     }
 }
 
+/// A function's name without its arguments.
+fn bare(function: &str) -> &str {
+    function.split('(').next().unwrap_or(function)
+}
+
 /// Source files by their names, free of links and detours.
 #[derive(Default)]
 struct Files {
@@ -217,12 +264,16 @@ struct Files {
 impl Files {
     fn place(&mut self, frame: &Frame) -> Option<Place> {
         let (file, line) = (frame.file.as_ref()?, frame.line?);
+        Some((self.real(file), line))
+    }
+
+    fn real(&mut self, file: &str) -> PathBuf {
         if !self.known.contains_key(file) {
             let path = Path::new(file);
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            self.known.insert(file.clone(), real);
+            self.known.insert(file.to_owned(), real);
         }
-        Some((self.known[file].clone(), line))
+        self.known[file].clone()
     }
 
     /// The places of a finding, in order.

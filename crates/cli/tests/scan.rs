@@ -153,3 +153,71 @@ fn programs_say_what_is_to_be_scanned() {
     assert_eq!(report["stats"]["scan"]["proven"], 1);
     assert_eq!(report["stats"]["scan"]["unreached"], 1);
 }
+
+/// What each thread does with memory of its own, and a race.
+const OWN: &str = "\
+#include <pthread.h>
+static int count;
+static int fill(int *own)
+{
+    int sum = 0;
+    for (int i = 0; i < 1000; i++) {
+        own[i % 10] += i;
+        sum += own[i % 10];
+    }
+    return sum;
+}
+static void *worker(void *unused)
+{
+    int own[10] = {0};
+    if (fill(own) > 0)
+        count++;
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, worker, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+";
+
+#[test]
+fn what_one_thread_alone_can_reach_need_not_be_recorded() {
+    scanner::build();
+    let here = Sandbox::new();
+    here.file("own.c", OWN);
+    let told = |options: &[&str]| {
+        let arguments = [&["check", "--scan"], options, &["own.c"]].concat();
+        let output = here.deadheat(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(66));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let events = |told: &str| -> u64 {
+        let line = told
+            .lines()
+            .find(|line| line.starts_with("events"))
+            .unwrap();
+        let digits: String = line.chars().filter(char::is_ascii_digit).collect();
+        digits.parse().unwrap()
+    };
+    let (all, lean) = (told(&[]), told(&["--lean"]));
+    assert!(events(&all) > 4000, "{all}");
+    assert!(events(&lean) < 200, "{lean}");
+    for told in [all, lean] {
+        assert!(told.contains("confirmed race on count (scan, hb"), "{told}");
+    }
+}
+
+#[test]
+fn leaving_out_needs_a_scan() {
+    let here = Sandbox::new();
+    here.file("own.c", OWN);
+    insta::assert_snapshot!(
+        "lean_without_scan",
+        here.told(&mut here.deadheat(["check", "--lean", "own.c"]))
+    );
+}

@@ -15,6 +15,7 @@ use crate::model::Model;
 use crate::pairs::{self, Counts, Done, Pair, Root, Wanted, deadlocks};
 use crate::rank::{self, Reason};
 use crate::told::Teller;
+use crate::unshared::{self, Unshared};
 
 /// What a scan has found.
 pub struct Scanned {
@@ -24,6 +25,8 @@ pub struct Scanned {
     pub figures: Figures,
     /// What was not analysed.
     pub left_out: Vec<LeftOut>,
+    /// Functions that touch nothing of another thread's.
+    pub unshared: Vec<Unshared>,
 }
 
 /// How many there were at each stage, as in the paper's table.
@@ -143,6 +146,7 @@ impl<'a> Scan<'a> {
             findings,
             figures,
             left_out: left_out::of(&self.teller.analysis, &self.counts),
+            unshared: unshared::of(&mut self.teller.analysis),
         }
     }
 

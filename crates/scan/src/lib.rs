@@ -34,6 +34,7 @@ pub mod state;
 pub mod stores;
 pub mod summary;
 mod told;
+pub mod unshared;
 pub mod unwanted;
 mod values;
 pub mod wait;

@@ -12,6 +12,7 @@ use deadheat_scan::left_out::LeftOut;
 use deadheat_scan::model::Model;
 use deadheat_scan::pairs::Wanted;
 use deadheat_scan::show::{self, Shown};
+use deadheat_scan::unshared::Unshared;
 use deadheat_scan::wait::Wait;
 use deadheat_scan::{Error, ir, llvm, roots, source, unwanted};
 use serde::Serialize;
@@ -203,6 +204,7 @@ struct Stats<'a> {
     #[serde(flatten)]
     figures: &'a Figures,
     not_analysed: &'a [LeftOut],
+    unshared: &'a [Unshared],
 }
 
 impl Arguments {
@@ -224,6 +226,7 @@ impl Arguments {
                 let stats = Stats {
                     figures: &scanned.figures,
                     not_analysed: &scanned.left_out,
+                    unshared: &scanned.unshared,
                 };
                 json::report(findings, &stats) + "\n"
             }

@@ -230,3 +230,28 @@ fn what_is_not_analysed_is_said() {
         "mystery"
     );
 }
+
+#[test]
+fn functions_that_touch_nothing_of_another_threads_are_listed() {
+    let project = Project::new();
+    project.file(
+        "own.c",
+        "#include <pthread.h>\n#include <stdlib.h>\n\
+         void keep(int *);\nint *published; int count;\n\
+         static int own(int *at) { return *at += 1; }\n\
+         static int given(int *at) { return *at += 1; }\n\
+         static int handed(int *at) { return *at += 1; }\n\
+         static int global(void) { return count++; }\n\
+         static void *run(void *data) {\n\
+           int mine = 0, kept = 0; keep(&kept); published = malloc(4);\n\
+           return own(&mine) + given(published) + handed(&kept) + global() ? data : 0; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); run(0); return 0; }\n",
+    );
+    let report = project.json(&["--format", "json", "own.c"]);
+    let unshared = report["stats"]["unshared"].as_array().expect("a list");
+    let names: Vec<&str> = unshared
+        .iter()
+        .filter_map(|one| one["function"].as_str())
+        .collect();
+    assert_eq!(names, ["own"]);
+}

@@ -9,7 +9,7 @@ use crate::model::{Effect, Model, Object};
 use super::{DEEPEST, Member};
 
 /// What a statement accesses or locks: the address, how many bytes, and whether it is written.
-pub(super) fn accessed(program: &Program, model: &Model, kind: &Kind) -> Vec<(Operand, u64, bool)> {
+pub(crate) fn accessed(program: &Program, model: &Model, kind: &Kind) -> Vec<(Operand, u64, bool)> {
     match kind {
         Kind::Load { from, size, .. } => vec![(*from, *size, false)],
         Kind::Store { to, size, .. } => vec![(*to, *size, true)],

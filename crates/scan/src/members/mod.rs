@@ -14,8 +14,9 @@ use crate::model::Model;
 use crate::path::{Base, PathId, Site, Step};
 use crate::pointees::Pointer;
 
+pub(crate) use address::accessed;
 pub use address::innermost;
-use address::{Address, accessed, definitions, descend, inside, locked_by_name};
+use address::{Address, definitions, descend, inside, locked_by_name};
 
 /// How many structures deep it is looked.
 const DEEPEST: usize = 8;

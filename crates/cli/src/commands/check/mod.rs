@@ -102,6 +102,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     scan: Option<Option<PathBuf>>,
 
+    /// With --scan: do not record accesses of functions that the scan proves to touch nothing of another thread's.
+    #[arg(long, requires = "scan", conflicts_with_all = ["only", "except", "explore"])]
+    lean: bool,
+
     #[command(flatten)]
     leave_out: LeaveOut,
 
@@ -145,7 +149,11 @@ impl Args {
         let mut scanned = self.scanned().inspect_err(|_| {
             let _ = recording.remove();
         })?;
-        let left_out = self.leave_out.accesses(&program).inspect_err(|_| {
+        let left_out = match &mut scanned {
+            Some(scanned) if self.lean => scanned.unshared(&program).map(Some),
+            _ => self.leave_out.accesses(&program),
+        };
+        let left_out = left_out.inspect_err(|_| {
             let _ = recording.remove();
         })?;
         let mut coverage = Coverage::default();

@@ -35,6 +35,7 @@ impl Args {
         let is_usual = !recorded.deadlocked && matches!(recorded.ended, Ended::Exit(_));
         if self.orders == 0
             || self.leave_out.is_some()
+            || self.lean
             || self.no_confirm
             || !is_usual
             || proves(analysis)
