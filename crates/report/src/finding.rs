@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::interleaving::Interleaving;
+
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -71,6 +73,12 @@ pub struct Finding {
     /// Why a warning stands where it does among others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
+    /// What to change, where the evidence says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// How it comes about, step by step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleaving: Option<Interleaving>,
 }
 
 /// What follows from a finding: how the program went on from it.
@@ -299,6 +307,8 @@ impl Finding {
             hints: Vec::new(),
             in_run: None,
             reasons: Vec::new(),
+            suggestion: None,
+            interleaving: None,
         }
     }
 }

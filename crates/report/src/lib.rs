@@ -9,8 +9,10 @@ mod context;
 mod explain;
 mod finding;
 pub mod hint;
+mod interleaving;
 pub mod json;
 mod names;
+mod overview;
 pub mod sarif;
 mod suppress;
 pub mod text;
@@ -22,5 +24,7 @@ pub use finding::{
     Access, Consequence, Ending, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread,
     own_place,
 };
+pub use interleaving::{Does, Interleaving, Lane, Step};
 pub use names::{Global, Names, is_foreign, is_foreign_file, seen_from};
+pub use overview::{LockUse, Overview, Slice, ThreadUse};
 pub use suppress::{Suppressions, SyntaxError};
