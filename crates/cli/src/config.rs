@@ -1,37 +1,22 @@
-//! The project's configuration: `deadheat.toml`, in the folder in which the user stands or the
-//! nearest one above.
-//!
-//! ```toml
-//! suppressions = ["known-races.txt"]   # files, from the folder of deadheat.toml
-//!
-//! [[channel]]                          # who calls `send` hands over to who returns from `receive`
-//! send = "queue_push"
-//! receive = "queue_pop"
-//! ```
+//! What a project has set that is no option of a command: files of suppressions, and channels. The file
+//! is read by [`crate::settings::file`].
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use deadheat_report::Suppressions;
 use serde::Deserialize;
 
 use crate::error::{Error, Result};
-
-/// The file's name.
-pub const NAME: &str = "deadheat.toml";
+use crate::settings::file::File;
+use crate::settings::table::Table;
 
 /// What a project has set.
-#[derive(Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Files in ThreadSanitizer's syntax.
-    #[serde(default)]
     pub suppressions: Vec<PathBuf>,
     /// Pairs of functions that hand something over.
-    #[serde(default, rename = "channel")]
     pub channels: Vec<Channel>,
-    /// The file's folder.
-    #[serde(skip)]
-    folder: PathBuf,
 }
 
 /// Whoever calls `send` hands over to whoever returns from `receive` later.
@@ -59,17 +44,8 @@ pub struct ConfigArgs {
 impl ConfigArgs {
     /// The configuration that the user means.
     pub fn read(&self) -> Result<Config> {
-        match &self.config {
-            Some(path) => Config::read(path),
-            None => {
-                let here = std::env::current_dir().unwrap_or_default();
-                let mut above = here.ancestors().map(|folder| folder.join(NAME));
-                match above.find(|path| path.is_file()) {
-                    Some(path) => Config::read(&path),
-                    None => Ok(Config::default()),
-                }
-            }
-        }
+        let file = File::find(self.config.as_deref(), &Table::own())?;
+        Ok(file.config)
     }
 
     /// The same for another of Deadheat's programs.
@@ -85,45 +61,14 @@ impl ConfigArgs {
 
     /// What is not to be shown, by the configuration and by options.
     pub fn suppressions(&self, config: &Config) -> Result<Suppressions> {
-        let configured = config
-            .suppressions
-            .iter()
-            .map(|path| config.folder.join(path));
         let mut all = Suppressions::default();
-        for path in configured.chain(self.suppressions.iter().cloned()) {
+        for path in config.suppressions.iter().chain(&self.suppressions) {
             let shown = path.display();
-            let text = std::fs::read_to_string(&path)
+            let text = std::fs::read_to_string(path)
                 .map_err(|error| Error::usage(format!("cannot read {shown}: {error}")))?;
             all.read(&text)
                 .map_err(|error| Error::usage(format!("{shown}, {error}")))?;
         }
         Ok(all)
-    }
-}
-
-impl Config {
-    fn read(path: &Path) -> Result<Self> {
-        let shown = path.display();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::usage(format!("cannot read {shown}: {error}")))?;
-        let mut config: Config = toml::from_str(&text)
-            .map_err(|error| Error::usage(format!("{shown}: {}", error.to_string().trim_end())))?;
-        config.folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        Ok(config)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn everything_that_can_be_set() {
-        let text = "suppressions = ['a.txt']\n[[channel]]\nsend = 'push'\nreceive = 'pop'\n";
-        let config: Config = toml::from_str(text).unwrap();
-        assert_eq!(config.suppressions, [Path::new("a.txt")]);
-        assert_eq!(config.channels[0].send, "push");
-        assert_eq!(config.channels[0].receive, "pop");
-        assert!(toml::from_str::<Config>("supressions = []").is_err());
     }
 }

@@ -27,6 +27,7 @@ mod runtime_files;
 mod rust;
 mod scanned;
 mod scanner;
+mod settings;
 mod signals;
 mod stdin;
 mod store;

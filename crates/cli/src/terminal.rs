@@ -75,6 +75,26 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
+/// Words in lines of at most so many letters, each begun by so many spaces.
+pub fn wrapped(text: &str, indent: usize, width: usize) -> String {
+    let mut out = String::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > width {
+            out += &format!("{:indent$}{line}\n", "");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    if !line.is_empty() {
+        out += &format!("{:indent$}{line}\n", "");
+    }
+    out
+}
+
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -131,6 +151,13 @@ mod tests {
         assert_eq!(duration(Duration::from_micros(900)), "0 ms");
         assert_eq!(duration(Duration::from_millis(1234)), "1.2 s");
         assert_eq!(duration(Duration::from_secs(600)), "10 min");
+    }
+
+    #[test]
+    fn lines_are_not_too_long() {
+        assert_eq!(wrapped("a bc def", 2, 6), "  a bc\n  def\n");
+        assert_eq!(wrapped("toolongaword b", 0, 4), "toolongaword\nb\n");
+        assert_eq!(wrapped("", 2, 6), "");
     }
 
     #[test]

@@ -1,34 +1,26 @@
 //! The runtime's options, from `DEADHEAT_TRACE` and `DEADHEAT_OPTIONS=name=value:name=value`.
 //!
-//! One table gives each option its name, default and help text. The environment is read from
+//! `deadheat_wire::options` gives each option its name, default and help text. The environment is read from
 //! `/proc/self/environ`: the runtime starts before the C library's own `environ` is set.
 
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use deadheat_wire::options::{self as described, Described};
 use deadheat_wire::{explore, inputs, leave_out, plan, watch};
 
 use crate::{memory, message, sys};
 
-/// An option: a number, or one of several words (then the number is the word's index).
+/// An option and its value.
 pub struct Opt {
-    name: &'static str,
-    words: &'static [&'static str],
-    help: &'static str,
+    described: Described,
     value: AtomicU64,
 }
 
 impl Opt {
-    const fn new(
-        name: &'static str,
-        words: &'static [&'static str],
-        default: u64,
-        help: &'static str,
-    ) -> Self {
+    const fn new(described: Described) -> Self {
         Opt {
-            name,
-            words,
-            help,
-            value: AtomicU64::new(default),
+            described,
+            value: AtomicU64::new(described.default),
         }
     }
 
@@ -38,11 +30,7 @@ impl Opt {
     }
 
     fn set(&self, text: &[u8]) -> bool {
-        let number = match self.words.iter().position(|word| word.as_bytes() == text) {
-            Some(index) => Some(index as u64),
-            None if self.words.is_empty() => parse_number(text),
-            None => None,
-        };
+        let number = self.described.value(text);
         if let Some(number) = number {
             self.value.store(number, Ordering::Relaxed);
         }
@@ -51,43 +39,36 @@ impl Opt {
 }
 
 macro_rules! options {
-    ($($constant:ident = $name:literal, $words:expr, $default:expr, $help:literal;)*) => {
-        $(#[doc = $help] pub static $constant: Opt = Opt::new($name, &$words, $default, $help);)*
-        static TABLE: [&Opt; [$($name),*].len()] = [$(&$constant),*];
+    ($($constant:ident),* $(,)?) => {
+        $(
+            #[doc = concat!("[`described::", stringify!($constant), "`].")]
+            pub static $constant: Opt = Opt::new(described::$constant);
+        )*
+        static TABLE: [&Opt; described::ALL.len()] = [$(&$constant),*];
     };
 }
 
-options! {
-    MODE = "mode", ["parallel", "serial", "watch"], 0,
-        "parallel: threads run free; serial: one at a time, in an exact order, with values; watch: \
-         nothing is recorded, races are told as they happen";
-    SEED = "seed", [], 0, "the seed of a serial recording's schedule";
-    POLICY = "policy", ["random", "pct", "round-robin", "run-to-block"], 0,
-        "who runs next in a serial recording";
-    THREADS = "threads", ["green", "real"], 0,
-        "serial: contexts on one kernel thread, or kernel threads that pass a token";
-    PREEMPT = "preempt", ["sync", "access"], 1,
-        "serial: where the scheduler may switch: at synchronisation only, or at accesses too";
-    DEPTH = "depth", [], 3, "policy pct: how many priority changes, plus one";
-    LENGTH = "length", [], 10_000, "policy pct: about how many steps the program takes";
-    WATCHDOG = "watchdog", [], 5,
-        "serial: seconds without a step after which another thread gets the turn; 0: never";
-    CLOCK = "clock", ["virtual", "real"], 0,
-        "serial: whether the program sees a time that is the same in every run, or the real one";
-    EPOCH = "epoch", [], 1_800_000_000, "serial: the date at the program's start, in seconds since 1970";
-    RANDOM = "random", ["seeded", "real"], 0,
-        "serial: whether the system's random numbers follow from the seed, or are the real ones";
-    DETECTOR = "detector", ["hb", "simple", "detailed"], 0, "watch: what races are found by";
-    ON_RACE = "on_race", ["continue", "wait"], 0,
-        "watch: whether the thread that finds a race goes on, or waits for the tool";
-    TOOL = "tool", [], 0, "the process that answers those who wait (watching, or at a schedule's goal)";
-    MEMORY = "memory", [], 4096,
-        "watch: megabytes of the process above which old accesses are forgotten; 0: never";
-    NO_HB = "no_hb", ["0", "1"], 0, "detailed: locks alone decide";
-    NO_OVERSIZED = "no_oversized", ["0", "1"], 0, "detailed: without the oversized-lockset rule";
-    NO_SUBSET = "no_subset", ["0", "1"], 0, "detailed: without the lockset-subset rule";
-    HELP = "help", ["0", "1"], 0, "1: lists the options";
-}
+options!(
+    MODE,
+    SEED,
+    POLICY,
+    THREADS,
+    PREEMPT,
+    DEPTH,
+    LENGTH,
+    WATCHDOG,
+    CLOCK,
+    EPOCH,
+    RANDOM,
+    DETECTOR,
+    ON_RACE,
+    TOOL,
+    MEMORY,
+    NO_HB,
+    NO_OVERSIZED,
+    NO_SUBSET,
+    HELP,
+);
 
 /// [`MODE`]'s number for a serial recording.
 pub const SERIAL: u64 = 1;
@@ -97,16 +78,6 @@ pub const WATCH: u64 = 2;
 pub const SIMPLE: u64 = 1;
 /// [`DETECTOR`]'s number for the detailed mode.
 pub const DETAILED: u64 = 2;
-
-fn parse_number(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0u64, |sum, digit| match digit {
-        b'0'..=b'9' => sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')),
-        _ => None,
-    })
-}
 
 /// The longest path of a trace.
 pub const MAX_PATH: usize = 4096;
@@ -201,17 +172,18 @@ fn apply(list: &[u8]) {
         let name = parts.next().unwrap_or(&[]);
         let value = parts.next().unwrap_or(b"1");
         let text = |bytes| core::str::from_utf8(bytes).unwrap_or("(not text)");
-        match TABLE.iter().find(|option| option.name.as_bytes() == name) {
-            None => message::say(format_args!(
-                "DEADHEAT_OPTIONS: no option {:?}; help=1 lists them",
-                text(name)
-            )),
-            Some(option) if !option.set(value) => message::say(format_args!(
+        let known = TABLE
+            .iter()
+            .find(|option| option.described.name.as_bytes() == name);
+        // A name that is not here is a command's: the commands know all names, and say so if there is none.
+        if let Some(option) = known
+            && !option.set(value)
+        {
+            message::say(format_args!(
                 "DEADHEAT_OPTIONS: {} cannot be {:?}; help=1 lists what it can be",
-                option.name,
+                option.described.name,
                 text(value)
-            )),
-            Some(_) => {}
+            ));
         }
     }
 }
@@ -219,19 +191,14 @@ fn apply(list: &[u8]) {
 fn help() {
     message::say(format_args!("DEADHEAT_OPTIONS=name=value:name=value"));
     for option in TABLE {
-        match option.words {
-            [] => message::say(format_args!(
-                "  {}={}  {}",
-                option.name,
-                option.get(),
-                option.help
-            )),
+        let Described {
+            name, words, help, ..
+        } = option.described;
+        match words {
+            [] => message::say(format_args!("  {name}={}  {help}", option.get())),
             words => message::say(format_args!(
-                "  {}={}  {} {:?}",
-                option.name,
+                "  {name}={}  {help} {words:?}",
                 words.get(option.get() as usize).unwrap_or(&""),
-                option.help,
-                words
             )),
         }
     }
@@ -270,13 +237,5 @@ mod tests {
             (SEED.get(), POLICY.get(), MODE.get(), DEPTH.get()),
             (42, 1, 0, 3)
         );
-    }
-
-    #[test]
-    fn numbers_end_at_overflow() {
-        assert_eq!(parse_number(b"18446744073709551615"), Some(u64::MAX));
-        assert_eq!(parse_number(b"18446744073709551616"), None);
-        assert_eq!(parse_number(b""), None);
-        assert_eq!(parse_number(b"1a"), None);
     }
 }

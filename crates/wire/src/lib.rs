@@ -27,6 +27,7 @@ pub mod leave_out;
 mod live;
 pub mod meta;
 mod op;
+pub mod options;
 pub mod plan;
 pub mod watch;
 pub mod word;

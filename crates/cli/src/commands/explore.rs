@@ -76,9 +76,6 @@ pub struct Args {
     )]
     command: Vec<OsString>,
 
-    #[command(flatten)]
-    limits: Limits,
-
     /// Search for everything that is suspicious in a recording, also for what prediction could settle.
     #[arg(long)]
     no_predict: bool,
@@ -104,6 +101,9 @@ pub struct Args {
 
     #[command(flatten)]
     search: Search,
+
+    #[command(flatten)]
+    limits: Limits,
 }
 
 impl Args {

@@ -4,7 +4,9 @@ mod build;
 mod cargo;
 mod check;
 mod compile;
+mod config;
 mod explore;
+mod help;
 mod ls;
 mod predict;
 mod record;
@@ -23,10 +25,11 @@ pub use search::time;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::settings::apply::{self, Applied};
 
 /// Finds data races and deadlocks in C, C++ and Rust programs from one recorded run.
 #[derive(Debug, Parser)]
@@ -53,7 +56,8 @@ Examples:
   deadheat replay 3fa1b2c4                  run the program into a finding
   deadheat scan src/*.c                     look for races without running the program
   deadheat trace stats                      what the latest recording holds
-  deadheat COMMAND --help                   more about a command";
+  deadheat COMMAND --help                   more about a command
+  deadheat help options                     all options that can be set, and where";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -73,13 +77,22 @@ enum Command {
     Ls(ls::Args),
     Rm(rm::Args),
     Trace(trace::Args),
+    Config(config::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
+    Help(help::Args),
+}
+
+/// The commands and their options, as they are defined.
+pub fn definition() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs what the user typed.
 pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
-    match Cli::parse_from(args).command {
+    let applied = apply::applied(args)?;
+    let cli = Cli::try_parse_from(&applied.args).unwrap_or_else(|error| refuse(&error, &applied));
+    match cli.command {
         Command::Check(args) => args.run().map(ExitCode::from),
         Command::Cc(args) => args.run(),
         Command::Cxx(args) => args.run(),
@@ -97,5 +110,25 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Trace(args) => args.run(),
         Command::Completions(args) => args.run().map(ExitCode::from),
         Command::Man(args) => args.run().map(ExitCode::from),
+        Command::Config(args) => args.run().map(ExitCode::from),
+        Command::Help(args) => args.run(),
     }
+}
+
+/// What a command line means, in one text: to compare.
+#[cfg(test)]
+pub fn meaning(args: &[OsString]) -> Result<String, clap::Error> {
+    Cli::try_parse_from(args).map(|cli| format!("{cli:?}"))
+}
+
+/// Ends with what is wrong about a command line, or with the help that it asks for.
+fn refuse(error: &clap::Error, applied: &Applied) -> ! {
+    if error.use_stderr() {
+        let _ = error.print();
+        for (name, place) in &applied.from {
+            anstream::eprintln!("  note: --{name} is set in {place}");
+        }
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }

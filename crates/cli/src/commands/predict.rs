@@ -68,9 +68,6 @@ pub struct Args {
     #[arg(long)]
     enforce: bool,
 
-    #[command(flatten)]
-    search: Search,
-
     /// Write the witnesses to this folder instead of the recording's.
     #[arg(long, value_name = "FOLDER")]
     witnesses: Option<PathBuf>,
@@ -85,6 +82,9 @@ pub struct Args {
 
     #[command(flatten)]
     config: ConfigArgs,
+
+    #[command(flatten)]
+    search: Search,
 }
 
 impl Args {

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::launch;
+use crate::settings::variable;
 
 /// How to record.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -110,11 +110,10 @@ impl Schedule {
             .collect()
     }
 
-    /// The runtime's options: ours, then the user's `DEADHEAT_OPTIONS`, then what was given on
+    /// The runtime's options: ours, then those in the user's `DEADHEAT_OPTIONS`, then what was given on
     /// the command line; the last counts.
     pub fn options(&self, serial: bool) -> String {
-        let inherited = std::env::var(launch::OPTIONS).unwrap_or_default();
-        self.options_after(serial, &inherited)
+        self.options_after(serial, &variable::for_runtime())
     }
 
     fn options_after(&self, serial: bool, inherited: &str) -> String {

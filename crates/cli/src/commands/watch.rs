@@ -11,6 +11,7 @@ use crate::config::ConfigArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::program::Program;
+use crate::settings::variable;
 use crate::store::info::Ended;
 use crate::terminal::{BAD, GOOD, count, counted, duration, say, styled};
 use crate::watch::{Detector, OnRace, Plan, Watched};
@@ -103,7 +104,7 @@ impl Args {
             detector: self.detector,
             on_race: self.on_race,
             memory: self.memory,
-            options: std::env::var(crate::launch::OPTIONS).ok(),
+            options: Some(variable::for_runtime()).filter(|set| !set.is_empty()),
             places: None,
             suppressions: &suppressions,
             show: self.format == Format::Text,

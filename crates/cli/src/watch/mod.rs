@@ -210,16 +210,14 @@ impl Plan<'_> {
         report: &Path,
         folder: &Path,
     ) -> std::io::Result<Vec<(OsString, OsString)>> {
-        let mut options = format!("mode=watch:detector={}", self.detector.word());
+        // What comes last counts: the command line.
+        let more = self.options.as_deref().unwrap_or_default();
+        let mut options = format!("{more}:mode=watch:detector={}", self.detector.word());
         if self.on_race != OnRace::Continue {
             options.push_str(":on_race=wait");
         }
         if let Some(memory) = self.memory {
             options.push_str(&format!(":memory={memory}"));
-        }
-        if let Some(more) = &self.options {
-            options.push(':');
-            options.push_str(more);
         }
         let mut variables = vec![
             (OsString::from(REPORT), report.into()),
