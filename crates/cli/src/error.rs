@@ -59,6 +59,11 @@ impl Error {
         &self.what
     }
 
+    /// What the user can do.
+    pub fn advice(&self) -> &[String] {
+        &self.help
+    }
+
     /// The exit code.
     pub fn exit(&self) -> Exit {
         self.exit

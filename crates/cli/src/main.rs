@@ -11,6 +11,7 @@ mod compiler;
 mod config;
 mod confirm;
 mod coverage;
+mod doctor;
 mod error;
 mod exit;
 mod explore;

@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 
 /// The analyser's file name.
 const NAME: &str = "deadheat-scan";
+/// The version of LLVM that it is made for.
+pub const LLVM: u32 = 19;
 
 /// Becomes the analyser: all arguments are its own, and so is the exit code.
 pub fn run(args: &[OsString]) -> Result<std::convert::Infallible> {
@@ -31,7 +33,9 @@ pub fn command() -> Result<Command> {
     });
     found.map(Command::new).ok_or_else(|| {
         Error::not_started(format!("the static analyser, {NAME}, is not installed"))
-            .note("it is a program of its own because it needs LLVM 19, and nothing else does")
+            .note(format!(
+                "it is a program of its own because it needs LLVM {LLVM}, and nothing else does"
+            ))
             .help("in a checkout of Deadheat: ./deadheat scan installs, builds and runs it")
             .help(format!(
                 "by hand: install clang-19 and llvm-19-dev, run `cargo build --release -p {NAME}`,\n\

@@ -5,12 +5,14 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 24] = [
     "",
     "check",
     "cc",
     "c++",
+    "rustc",
     "build",
+    "cargo",
     "record",
     "watch",
     "predict",
@@ -23,8 +25,11 @@ const COMMANDS: [&str; 19] = [
     "trace stats",
     "trace convert",
     "trace verify",
+    "config",
+    "doctor",
     "completions",
     "man",
+    "help",
 ];
 
 #[test]

@@ -5,6 +5,7 @@ mod cargo;
 mod check;
 mod compile;
 mod config;
+mod doctor;
 mod explore;
 mod help;
 mod ls;
@@ -56,6 +57,7 @@ Examples:
   deadheat replay 3fa1b2c4                  run the program into a finding
   deadheat scan src/*.c                     look for races without running the program
   deadheat trace stats                      what the latest recording holds
+  deadheat doctor                           what works on this machine
   deadheat COMMAND --help                   more about a command
   deadheat help options                     all options that can be set, and where";
 
@@ -78,6 +80,7 @@ enum Command {
     Rm(rm::Args),
     Trace(trace::Args),
     Config(config::Args),
+    Doctor(doctor::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
     Help(help::Args),
@@ -111,6 +114,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Completions(args) => args.run().map(ExitCode::from),
         Command::Man(args) => args.run().map(ExitCode::from),
         Command::Config(args) => args.run().map(ExitCode::from),
+        Command::Doctor(args) => args.run().map(ExitCode::from),
         Command::Help(args) => args.run(),
     }
 }
