@@ -13,10 +13,13 @@ const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// In folders of programs that are scanned but never run: those have marks of another kind.
 const STATIC_TAG: &str = "STATIC";
 
+/// In the folder of whole projects, which are built in ways of their own.
+const PROJECTS_TAG: &str = "PROJECTS";
+
 /// Reads every C, C++ and Rust source in a folder and the folders below it, ordered by path.
 ///
 /// Folders with a `CACHEDIR.TAG`, such as Cargo's `target`, hold what was built and are left out; those with a file `STATIC` hold
-/// programs that are not meant to run.
+/// programs that are not meant to run, and one with a file `PROJECTS` holds whole projects.
 /// Sources that are no programs themselves come along; they have
 /// [`Directives::part_of`](crate::Directives::part_of) set.
 ///
@@ -38,7 +41,8 @@ pub fn read_folder(folder: impl AsRef<Path>) -> Result<Vec<Oracle>, Error> {
 }
 
 fn collect(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<(), Error> {
-    if folder.join(CACHE_TAG).exists() || folder.join(STATIC_TAG).exists() {
+    let tags = [CACHE_TAG, STATIC_TAG, PROJECTS_TAG];
+    if tags.iter().any(|tag| folder.join(tag).exists()) {
         return Ok(());
     }
     let unreadable = |cause| Error::new(folder, None, Problem::Unreadable(cause));
@@ -77,8 +81,11 @@ mod tests {
         let scanned = top.path().join("scan");
         std::fs::create_dir(&scanned).expect("a folder");
         std::fs::write(scanned.join("a.c"), "int x; // RACE!\n").expect("a file");
-        std::fs::write(scanned.join("STATIC"), "").expect("a file");
-        assert!(super::read_folder(top.path()).unwrap().is_empty());
+        for tag in ["STATIC", "PROJECTS"] {
+            std::fs::write(scanned.join(tag), "").expect("a file");
+            assert!(super::read_folder(top.path()).unwrap().is_empty());
+            std::fs::remove_file(scanned.join(tag)).expect("the file");
+        }
     }
 
     #[test]

@@ -111,11 +111,26 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A source file's path, as seen from a folder.
+/// A source file's path, as seen from a folder, without the detours (`build/../src`) that build systems make.
 pub fn seen_from(here: Option<&Path>, file: &str) -> String {
+    let direct = file.contains("/../").then(|| without_detours(file));
+    let file = direct.as_deref().unwrap_or(file);
     let here = here.and_then(|here| here.to_str());
     let inside = here.and_then(|here| file.strip_prefix(here)?.strip_prefix('/'));
     inside.unwrap_or(file).to_owned()
+}
+
+fn without_detours(file: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in file.split('/') {
+        match (part, parts.last()) {
+            ("..", Some(before)) if !["", ".", ".."].contains(before) => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// A global variable that an address lies in.
@@ -170,5 +185,22 @@ fn text_frame(text: &str) -> Frame {
             file: Some(text.to_owned()),
             ..Frame::default()
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_seen_from_where_the_user_is() {
+        let seen = |file: &str| seen_from(Some(Path::new("/home/p")), file);
+        assert_eq!(seen("/home/p/src/a.c"), "src/a.c");
+        assert_eq!(seen("/home/p/build/../src/a.c"), "src/a.c");
+        assert_eq!(seen("/home/p/a/b/../../../q/a.c"), "/home/q/a.c");
+        assert_eq!(seen("/usr/include/a.h"), "/usr/include/a.h");
+        assert_eq!(seen("../src/a.c"), "../src/a.c");
+        assert_eq!(seen("/../a.c"), "/../a.c");
+        assert_eq!(seen("x/../../a.c"), "../a.c");
     }
 }

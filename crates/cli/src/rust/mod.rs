@@ -14,6 +14,7 @@ mod toolchain;
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use command_line::CommandLine;
@@ -70,8 +71,25 @@ pub fn run_rustdoc(args: &[OsString]) -> Result<Infallible> {
     command.args(args);
     if line.test && line.target.is_some() {
         add(&mut command, &default_compiler(), &line)?;
+        command.args(kept_examples(args));
     }
     become_compiler(command)
+}
+
+/// Keeps the programs that are made of examples, in cargo's folder: else they are gone when a recording of
+/// one is looked at, and with them all names.
+fn kept_examples(args: &[OsString]) -> Vec<OsString> {
+    const KEEP: &str = "--persist-doctests";
+    let is_named = |arg: &OsString| arg.to_string_lossy().starts_with(KEEP);
+    let folder = toolchain::set("CARGO_TARGET_DIR").map(PathBuf::from);
+    let Some(folder) = folder.filter(|_| !args.iter().any(is_named)) else {
+        return Vec::new();
+    };
+    let name = args.iter().skip_while(|arg| *arg != "--crate-name").nth(1);
+    let folder = folder
+        .join("doctests")
+        .join(name.unwrap_or(&"crate".into()));
+    vec!["-Zunstable-options".into(), KEEP.into(), folder.into()]
 }
 
 /// The same command, run by a tool that takes it as its arguments.
