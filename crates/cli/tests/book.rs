@@ -1,4 +1,4 @@
-//! Runs the book: every `console` block of `docs/*.md`, in a folder with the files that the
+//! Runs the book: every `console` block of its pages, in a folder with the files that the
 //! page shows. What differs from the page is an error; `BLESS=1` writes it into the page.
 //!
 //! Figures, and white space between columns, may differ: they are not the same on any two
@@ -10,12 +10,23 @@ use std::path::{Path, PathBuf};
 
 use support::{Sandbox, scanner};
 
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
 fn pages() -> Vec<PathBuf> {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let entries = docs.read_dir().unwrap().map(|entry| entry.unwrap().path());
-    let mut pages: Vec<_> = entries
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .collect();
+    let mut pages = Vec::new();
+    let mut folders = vec![docs()];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                pages.push(path);
+            }
+        }
+    }
     pages.sort();
     pages
 }
@@ -104,4 +115,62 @@ fn the_book_is_true() {
         wrong.is_empty(),
         "BLESS=1 writes what is new into the pages:\n{wrong}"
     );
+}
+
+/// The targets of a page's links, without those to elsewhere. Blocks of code have none.
+fn links(text: &str) -> Vec<String> {
+    let prose = text.split("```").step_by(2);
+    let targets = prose.flat_map(|part| part.split("](").skip(1));
+    let targets = targets.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()));
+    targets.filter(|target| !target.contains("://")).collect()
+}
+
+/// The name that a heading can be linked by: its letters in lower case, spaces as hyphens.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let top = docs().join("..");
+    let mut pages = pages();
+    pages.extend(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| top.join(name)));
+    let mut wrong = Vec::new();
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for link in links(&text) {
+            let (file, part) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match file.is_empty() {
+                true => page.clone(),
+                false => page.parent().unwrap().join(file),
+            };
+            let has_part = || {
+                let text = std::fs::read_to_string(&target).unwrap_or_default();
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                headings.any(|heading| anchor(heading) == part)
+            };
+            if !target.exists() || !part.is_empty() && !has_part() {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_page_is_in_the_summary() {
+    let summary = std::fs::read_to_string(docs().join("SUMMARY.md")).unwrap();
+    let listed: Vec<PathBuf> = links(&summary)
+        .iter()
+        .map(|link| docs().join(link))
+        .collect();
+    let missing: Vec<PathBuf> = pages()
+        .into_iter()
+        .filter(|page| !page.ends_with("SUMMARY.md") && !listed.contains(page))
+        .collect();
+    assert!(missing.is_empty(), "not in SUMMARY.md: {missing:?}");
 }
