@@ -2,7 +2,6 @@
 
 use serde_json::json;
 
-use super::watch::Format;
 use crate::doctor::{self, Check, State};
 use crate::error::Result;
 use crate::exit::Exit;
@@ -24,6 +23,15 @@ pub struct Args {
     /// For people or for programs.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+}
+
+/// How what was seen is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs: one object.
+    Json,
 }
 
 impl Args {
