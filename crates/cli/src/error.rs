@@ -8,6 +8,7 @@ use std::fmt::{self, Display};
 use anstyle::{AnsiColor, Style};
 
 use crate::exit::Exit;
+use crate::here::seen;
 
 /// A failure that the user can do something about.
 #[derive(Debug)]
@@ -72,12 +73,12 @@ impl Error {
     /// Prints it on standard error, in colour where that is wanted.
     pub fn print(&self) {
         let (red, cyan) = (style(AnsiColor::Red), style(AnsiColor::Cyan));
-        anstream::eprintln!("deadheat: {red}error{red:#}: {}", self.what);
+        anstream::eprintln!("deadheat: {red}error{red:#}: {}", seen(&self.what));
         for note in &self.notes {
-            anstream::eprintln!("  {cyan}note{cyan:#}: {}", indent(note));
+            anstream::eprintln!("  {cyan}note{cyan:#}: {}", indent(&seen(note)));
         }
         for help in &self.help {
-            anstream::eprintln!("  {cyan}help{cyan:#}: {}", indent(help));
+            anstream::eprintln!("  {cyan}help{cyan:#}: {}", indent(&seen(help)));
         }
     }
 }

@@ -15,6 +15,7 @@ mod doctor;
 mod error;
 mod exit;
 mod explore;
+mod here;
 mod how;
 mod input;
 mod launch;

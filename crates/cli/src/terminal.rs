@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::here::seen;
+
 /// A line on standard error, marked as ours: the program's own output stands around it.
 pub fn say(line: impl std::fmt::Display) {
-    anstream::eprintln!("deadheat: {line}");
+    anstream::eprintln!("deadheat: {}", seen(&line.to_string()));
 }
 
 /// How what matters is marked in a line.

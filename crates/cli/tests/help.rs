@@ -84,13 +84,109 @@ fn shells_and_man_are_served() {
     }
     assert!(printed(&mut here.deadheat(["man"])).starts_with(".ie"));
     succeed(&mut here.deadheat(["man", "pages"]));
-    for page in [
-        "deadheat",
-        "deadheat-record",
-        "deadheat-trace",
-        "deadheat-trace-cat",
-    ] {
-        let text = std::fs::read_to_string(here.path().join(format!("pages/{page}.1"))).unwrap();
+    for command in COMMANDS.iter().chain(&["scan"]) {
+        let page = format!("pages/deadheat-{}", command.replace(' ', "-"));
+        let path = here
+            .path()
+            .join(format!("{}.1", page.trim_end_matches('-')));
+        let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains(".SH NAME"), "{page}");
+        assert!(text.contains("Examples:"), "{page}");
+    }
+}
+
+/// What bash offers when the tab key is pressed behind these words.
+#[test]
+fn bash_completes() {
+    let here = Sandbox::new();
+    let offered = |words: &[&str]| {
+        let script = r#"
+            source <(deadheat completions bash)
+            COMP_WORDS=("$@")
+            COMP_CWORD=$(($# - 1))
+            _deadheat "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            echo "${COMPREPLY[*]}"
+        "#;
+        let args = ["-c", script, "bash", "deadheat"];
+        printed(here.command("bash").args(args).args(words))
+            .trim()
+            .to_owned()
+    };
+    let all = offered(&[""]);
+    for command in COMMANDS.iter().filter(|name| !name.contains(' ')) {
+        assert!(all.contains(command), "{command}: {all}");
+    }
+    assert_eq!(offered(&["ch"]), "check");
+    assert_eq!(offered(&["trace", "c"]), "cat convert");
+    assert_eq!(offered(&["check", "--pol"]), "--policy");
+    let policies = "random pct round-robin run-to-block";
+    assert_eq!(offered(&["record", "--policy", ""]), policies);
+}
+
+/// With a terminal there are colours, unless the user wants none; without one there are none.
+#[test]
+fn colours_are_for_terminals() {
+    let here = Sandbox::new();
+    let on_terminal = |color: bool| {
+        let mut command = here.command("script");
+        command.args([
+            "-qec",
+            "deadheat record ./gone; deadheat doctor; deadheat check --help",
+            "/dev/null",
+        ]);
+        command.env("TERM", "xterm");
+        if color {
+            command.env_remove("NO_COLOR");
+        }
+        let output = command.output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    const ESCAPE: char = '\u{1b}';
+    if here.command("script").arg("--version").output().is_ok() {
+        assert!(on_terminal(true).contains(ESCAPE));
+        let plain = on_terminal(false);
+        assert!(plain.contains("program not found"), "{plain}");
+        assert!(!plain.contains(&format!("{ESCAPE}[31")), "{plain:?}");
+        assert!(!plain.contains(&format!("{ESCAPE}[1m")), "{plain:?}");
+    }
+    here.file("prog.c", "int main(void) { return 0; }\n");
+    for args in [
+        &["check", "--orders", "0", "prog.c"][..],
+        &["predict"],
+        &["trace", "cat"],
+        &["ls"],
+        &["record", "./gone"],
+        &["help", "options"],
+    ] {
+        let output = here.deadheat(args).env_remove("NO_COLOR").output().unwrap();
+        for text in [&output.stdout, &output.stderr] {
+            assert!(!text.contains(&(ESCAPE as u8)), "{args:?}: {output:?}");
+        }
+    }
+}
+
+/// A path under the current folder is shown as one seen from there.
+#[test]
+fn paths_are_relative_where_they_can_be() {
+    let here = Sandbox::new();
+    here.file("prog.c", "int main(void) { return 0; }\n");
+    succeed(&mut here.deadheat(["cc", "prog.c", "-o", "prog"]));
+    succeed(&mut here.deadheat(["record", "./prog"]));
+    here.file("plain", "");
+    for args in [
+        &["check", "--orders", "0", "prog.c"][..],
+        &["predict"],
+        &["ls"],
+        &["rm", "77"],
+        &["record", "-o", "gone/trace.dht", "./prog"],
+        &["record", "./plain"],
+        &["watch", "./prog"],
+        &["replay", "12345678"],
+        &["trace", "stats", "plain"],
+        &["predict", "9"],
+        &["doctor"],
+    ] {
+        let told = here.told(&mut here.deadheat(args));
+        assert!(!told.contains("[HERE]"), "{args:?}: {told}");
     }
 }

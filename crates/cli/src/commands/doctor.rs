@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::doctor::{self, Check, State};
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::here::seen;
 use crate::terminal::{BAD, BOLD, GOOD, say, styled};
 
 const EXAMPLES: &str = "\
@@ -63,9 +64,9 @@ fn tell(checks: &[Check], languages: &[&str]) {
             State::Missing => (BAD, "missing"),
         };
         let state = styled(style, format_args!("{word:<8}"));
-        anstream::println!("{state}  {:<width$}  {}", check.name, check.told);
+        anstream::println!("{state}  {:<width$}  {}", check.name, seen(&check.told));
         for help in &check.help {
-            let help = help.replace('\n', " ");
+            let help = seen(help).replace('\n', " ");
             anstream::println!("{:<8}  {:<width$}  help: {help}", "", "");
         }
     }

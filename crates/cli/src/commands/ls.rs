@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::here::seen;
 use crate::store::info::{Contents, Info};
 use crate::store::{Recording, Store, moment};
 use crate::terminal::{Align, count, size, table};
@@ -36,7 +37,8 @@ impl Args {
             let text = serde_json::to_string_pretty(&all).expect("plain data has a JSON form");
             println!("{text}");
         } else if recordings.is_empty() {
-            anstream::eprintln!("no recordings in {}", store.folder().display());
+            let folder = store.folder().display().to_string();
+            anstream::eprintln!("no recordings in {}", seen(&folder));
         } else {
             let now = SystemTime::now();
             let rows: Vec<_> = recordings.iter().map(|r| row(r, now)).collect();
