@@ -1,6 +1,7 @@
 //! What a project has set that is no option of a command: files of suppressions, and channels. The file
 //! is read by [`crate::settings::file`].
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use deadheat_report::Suppressions;
@@ -17,6 +18,18 @@ pub struct Config {
     pub suppressions: Vec<PathBuf>,
     /// Pairs of functions that hand something over.
     pub channels: Vec<Channel>,
+    /// It stands in a `Cargo.toml`, where the static analyser does not look.
+    pub is_in_cargo: bool,
+}
+
+impl Config {
+    /// What the static analyser, which reads `deadheat.toml` itself, has to be told.
+    pub fn untold(&self) -> Vec<OsString> {
+        let files = self.suppressions.iter().filter(|_| self.is_in_cargo);
+        files
+            .flat_map(|path| ["--suppressions".into(), path.into()])
+            .collect()
+    }
 }
 
 /// Whoever calls `send` hands over to whoever returns from `receive` later.
@@ -48,15 +61,18 @@ impl ConfigArgs {
         Ok(file.config)
     }
 
-    /// The same for another of Deadheat's programs.
-    pub fn to_arguments(&self) -> Vec<std::ffi::OsString> {
+    /// The same for the static analyser.
+    pub fn to_arguments(&self) -> Result<Vec<OsString>> {
         let config = self.config.iter().map(|path| ("--config", path));
         let files = self.suppressions.iter();
         let files = files.map(|path| ("--suppressions", path));
-        config
-            .chain(files)
-            .flat_map(|(name, path)| [name.into(), path.into()])
-            .collect()
+        let mut arguments = self.read()?.untold();
+        arguments.extend(
+            config
+                .chain(files)
+                .flat_map(|(name, path)| [OsString::from(name), path.into()]),
+        );
+        Ok(arguments)
     }
 
     /// What is not to be shown, by the configuration and by options.

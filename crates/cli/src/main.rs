@@ -83,7 +83,6 @@ fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Some("cc") if !asks_help => match compiler::run(Language::C, rest())? {},
         Some("c++") if !asks_help => match compiler::run(Language::Cxx, rest())? {},
         Some("rustc") if !asks_help => match rust::run(rest())? {},
-        Some("scan") => match scanner::run(&rest())? {},
         Some(compiler::proper::COMMAND) => match compiler::proper::run(&rest())? {},
         _ => commands::run(args),
     }

@@ -5,7 +5,7 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "",
     "check",
     "cc",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 24] = [
     "watch",
     "predict",
     "explore",
+    "scan",
     "replay",
     "ls",
     "rm",
@@ -84,7 +85,7 @@ fn shells_and_man_are_served() {
     }
     assert!(printed(&mut here.deadheat(["man"])).starts_with(".ie"));
     succeed(&mut here.deadheat(["man", "pages"]));
-    for command in COMMANDS.iter().chain(&["scan"]) {
+    for command in COMMANDS {
         let page = format!("pages/deadheat-{}", command.replace(' ', "-"));
         let path = here
             .path()

@@ -221,3 +221,41 @@ fn leaving_out_needs_a_scan() {
         here.told(&mut here.deadheat(["check", "--lean", "own.c"]))
     );
 }
+
+#[test]
+fn the_project_may_set_its_options() {
+    scanner::build();
+    let here = Sandbox::new();
+    here.file("prog.c", PROGRAM);
+    let warnings = || {
+        let mut scan = here.deadheat(["scan", "--format", "json", "prog.c"]);
+        let output = scan.output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["findings"].as_array().unwrap().len()
+    };
+    assert!(warnings() > 0);
+    here.file("deadheat.toml", "[scan]\nexcept = ['prog.c']\n");
+    assert_eq!(warnings(), 0, "by the command's table");
+    std::fs::remove_file(here.path().join("deadheat.toml")).unwrap();
+    here.file("known.txt", "race:*\n");
+    let cargo = "[workspace.metadata.deadheat]\nsuppressions = ['known.txt']\n";
+    here.file("Cargo.toml", cargo);
+    assert_eq!(warnings(), 0, "by suppressions in Cargo.toml");
+}
+
+#[test]
+fn both_programs_explain_the_same_options() {
+    scanner::build();
+    let here = Sandbox::new();
+    let options = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text).into_owned();
+        text.split_once("Options:").unwrap().1.to_owned()
+    };
+    let ours = here.deadheat(["scan", "--help"]).output().unwrap();
+    let theirs = here
+        .command("deadheat-scan")
+        .arg("--help")
+        .output()
+        .unwrap();
+    assert_eq!(options(&ours.stdout), options(&theirs.stdout));
+}

@@ -1,10 +1,9 @@
 //! `deadheat-scan`: the static analyser as a program of its own, so that everything else works without LLVM.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use deadheat_report::{Finding, json, sarif, seen_from};
 use deadheat_scan::filter::{Filter, Glob};
 use deadheat_scan::found::{Figures, Scan, Scanned};
@@ -15,27 +14,8 @@ use deadheat_scan::show::{self, Shown};
 use deadheat_scan::unshared::Unshared;
 use deadheat_scan::wait::Wait;
 use deadheat_scan::{Error, ir, llvm, roots, source, unwanted};
+use deadheat_scan_options::{Arguments, EXAMPLES, Format};
 use serde::Serialize;
-
-const EXAMPLES: &str = "\
-Examples:
-  deadheat scan src/*.c -- -Iinclude -DX    sources, with flags for the compiler
-  deadheat scan --compile-commands build/compile_commands.json
-  deadheat scan module.bc                   bitcode
-  deadheat scan --explain 3fa1b2c4 prog.c   everything about one warning
-  deadheat scan --only src --except 'src/test*' src/*.c
-  deadheat scan --format sarif -o races.sarif prog.c
-
-Warnings are ranked, the most urgent first, each with the reasons for its place. They are not
-proven: `deadheat check --scan` runs the program and says which of them it could prove.
-A pattern of --only and --except is that of a file as it is shown: * stands for anything, also for
-several folders, and a folder's name for all in it.
-
-Exit codes:
-    0  no warnings, or one was explained
-    2  wrong usage, or a file with settings that cannot be read
-    3  the program could not be compiled or read
-   66  warnings";
 
 /// Finds possible data races and deadlocks in C, C++ and Rust programs without running them.
 #[derive(Parser)]
@@ -45,78 +25,16 @@ Exit codes:
     version,
     after_help = EXAMPLES
 )]
-struct Arguments {
-    /// Sources (.c, .cc, .cpp, .cxx, .rs) and bitcode (.bc, .ll).
-    files: Vec<PathBuf>,
-
-    /// Analyse what this compile_commands.json lists.
-    #[arg(long, value_name = "FILE")]
-    compile_commands: Option<PathBuf>,
-
-    /// What more functions mean: a file in the format of Deadheat's own models; `linux` for the kernel.
-    #[arg(long, value_name = "FILE")]
-    model: Vec<PathBuf>,
-
-    /// Tell everything about the warning with this name.
-    #[arg(long, value_name = "ID", conflicts_with = "format")]
-    explain: Option<String>,
-
-    /// Show only warnings with a place in such a file; may be given several times.
-    #[arg(long, value_name = "GLOB")]
-    only: Vec<String>,
-
-    /// Show no warnings with a place in such a file; may be given several times.
-    #[arg(long, value_name = "GLOB")]
-    except: Vec<String>,
-
-    /// Warnings not to show, in ThreadSanitizer's syntax; may be given several times.
-    #[arg(long, value_name = "FILE")]
-    suppressions: Vec<PathBuf>,
-
-    /// The configuration, instead of the nearest deadheat.toml.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-
-    /// Every pair of places that may race, also those that say nothing new. Without it each place is in one warning.
-    #[arg(long)]
-    all_pairs: bool,
-
-    /// How to report what was found.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-
-    /// How many warnings are shown in text; 0 for all.
-    #[arg(long, value_name = "N", default_value_t = 25)]
-    limit: usize,
-
-    /// Write the report to this file instead of standard output.
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-
-    /// Show the program as the analyses see it.
-    #[arg(long, hide = true)]
-    dump: bool,
-
-    /// Flags for the compiler.
-    #[arg(last = true)]
-    flags: Vec<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-    /// For code hosts and editors: SARIF 2.1.0.
-    Sarif,
+struct Asked {
+    #[command(flatten)]
+    arguments: Arguments,
 }
 
 /// There are warnings.
 const FINDINGS: u8 = 66;
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run(&Asked::parse()) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             let red = Style::new()
@@ -128,7 +46,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<u8, Error> {
+fn run(asked: &Asked) -> Result<u8, Error> {
+    let arguments = &asked.arguments;
     let suppressions =
         unwanted::suppressions(arguments.config.as_deref(), &arguments.suppressions)?;
     let wait = Wait::new("compiling");
@@ -159,7 +78,7 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
         *file = seen_from(here.as_deref(), file);
     }
     if arguments.dump {
-        arguments.write(&ir::Text(&program).to_string())?;
+        asked.write(&ir::Text(&program).to_string())?;
         return Ok(0);
     }
     wait.next("looking for possible races and deadlocks");
@@ -172,7 +91,7 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
     if let Some(id) = &arguments.explain {
         let told = scan.explain(id);
         drop(wait);
-        arguments.write(&told.ok_or_else(|| Error::NoSuchWarning { id: id.clone() })?)?;
+        asked.write(&told.ok_or_else(|| Error::NoSuchWarning { id: id.clone() })?)?;
         return Ok(0);
     }
     let mut scanned = scan.scanned();
@@ -188,7 +107,7 @@ fn run(arguments: &Arguments) -> Result<u8, Error> {
     let filtered = findings.len();
     findings.retain(|finding| !suppressions.match_finding(finding));
     let hidden = [all - filtered, filtered - findings.len()];
-    arguments.write(&arguments.report(&scanned, &findings, hidden))?;
+    asked.write(&asked.report(&scanned, &findings, hidden))?;
     for what in &scanned.left_out {
         anstream::eprintln!("deadheat: not analysed: {}", what.told());
     }
@@ -207,11 +126,11 @@ struct Stats<'a> {
     unshared: &'a [Unshared],
 }
 
-impl Arguments {
+impl Asked {
     fn report(&self, scanned: &Scanned, findings: &[Finding], hidden: [usize; 2]) -> String {
-        match self.format {
+        match self.arguments.format {
             Format::Text => {
-                let limit = match self.limit {
+                let limit = match self.arguments.limit {
                     0 => usize::MAX,
                     limit => limit,
                 };
@@ -237,7 +156,7 @@ impl Arguments {
     /// Writes a report: coloured only where a person looks at it.
     fn write(&self, text: &str) -> Result<(), Error> {
         use std::io::Write;
-        match &self.output {
+        match &self.arguments.output {
             Some(path) => {
                 let plain = anstream::adapter::strip_str(text).to_string();
                 std::fs::write(path, plain).map_err(|source| Error::Unwritable {

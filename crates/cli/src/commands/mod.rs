@@ -106,7 +106,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Watch(args) => args.run(),
         Command::Predict(args) => args.run().map(ExitCode::from),
         Command::Explore(args) => args.run().map(ExitCode::from),
-        Command::Scan(args) => args.run(),
+        Command::Scan(args) => args.run(&applied.args[2..]),
         Command::Replay(args) => args.run().map(ExitCode::from),
         Command::Ls(args) => args.run().map(ExitCode::from),
         Command::Rm(args) => args.run().map(ExitCode::from),

@@ -3,27 +3,27 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use deadheat_scan_options::{Arguments, EXAMPLES};
+
 use crate::error::Result;
 use crate::scanner;
-
-const EXAMPLES: &str = "\
-Examples:
-  deadheat scan src/*.c -- -Iinclude        sources, with flags for the compiler
-  deadheat scan --format sarif -o races.sarif prog.c
-  deadheat scan --help                      all options";
+use crate::settings::file::File;
+use crate::settings::table::Table;
 
 /// Finds possible races and deadlocks in source code or LLVM bitcode, without running it.
 #[derive(Debug, clap::Args)]
-#[command(disable_help_flag = true, after_help = EXAMPLES)]
+#[command(version, after_help = EXAMPLES)]
 pub struct Args {
-    /// The analyser's arguments: `deadheat scan --help` lists them.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    args: Vec<OsString>,
+    #[command(flatten)]
+    arguments: Arguments,
 }
 
 impl Args {
-    /// Scans.
-    pub fn run(self) -> Result<ExitCode> {
-        match scanner::run(&self.args)? {}
+    /// Has the analyser scan: `args` are those that `self` was made of.
+    pub fn run(self, args: &[OsString]) -> Result<ExitCode> {
+        let file = File::find(self.arguments.config.as_deref(), &Table::own())?;
+        let mut all = file.config.untold();
+        all.extend_from_slice(args);
+        match scanner::run(&all)? {}
     }
 }

@@ -102,7 +102,10 @@ impl File {
         let mut file = File {
             path: Some(path.to_owned()),
             folder: reader.folder.to_owned(),
-            config: Config::default(),
+            config: Config {
+                is_in_cargo: is_cargo,
+                ..Config::default()
+            },
             entries: Vec::new(),
         };
         reader.top(ours, &mut file)?;

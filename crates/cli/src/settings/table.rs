@@ -12,16 +12,20 @@ use super::{Entry, Given};
 use crate::error::Error;
 
 /// Options that belong to one call (`*`: of every command, all options): set once, they would do harm.
-const ONE_CALL: [(&str, &str); 8] = [
+const ONE_CALL: [(&str, &str); 9] = [
     ("*", "config"),
     ("*", "output"),
     ("*", "help"),
     ("*", "version"),
     ("rm", "*"),
     ("doctor", "*"),
+    ("scan", "explain"),
     ("trace cat", "window"),
     ("trace cat", "thread"),
 ];
+
+/// A value that stands for something else where others are paths.
+const NO_PATH: [(&str, &str); 1] = [("model", "linux")];
 
 /// All commands with their options.
 pub struct Table {
@@ -219,7 +223,9 @@ impl Setting<'_> {
         let mut arguments = Vec::new();
         for value in values {
             let value = match folder {
-                Some(folder) if self.is_path() => folder.join(value).into_os_string(),
+                Some(folder) if self.is_path() && !NO_PATH.contains(&(name, value)) => {
+                    folder.join(value).into_os_string()
+                }
                 _ => value.into(),
             };
             self.check(&value)?;

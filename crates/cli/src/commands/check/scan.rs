@@ -10,7 +10,7 @@ impl Args {
         let Some(named) = &self.scan else {
             return Ok(None);
         };
-        let mut args = self.config.to_arguments();
+        let mut args = self.config.to_arguments()?;
         match named {
             None => {
                 let (sources, flags) = self.building.sources(&self.command);
