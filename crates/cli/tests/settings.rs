@@ -74,6 +74,22 @@ fn the_runtime_leaves_the_commands_options_to_them() {
 }
 
 #[test]
+fn the_runtimes_own_options_are_set_in_their_table() {
+    let here = Sandbox::new();
+    let program = "#include <stdio.h>\n#include <time.h>\n\
+                   int main(void) { printf(\"%ld\\n\", (long)time(0)); return 0; }\n";
+    here.file("prog.c", program);
+    succeed(&mut here.deadheat(["cc", "prog.c", "-o", "prog"]));
+    here.file("deadheat.toml", "[runtime]\nepoch = 86400\n");
+    let time = |options: &str| {
+        let mut record = here.deadheat(["record", "--serial", "./prog"]);
+        printed(record.env("DEADHEAT_OPTIONS", options))
+    };
+    assert_eq!(time(""), "86400\n");
+    assert_eq!(time("epoch=7"), "7\n", "the variable counts more");
+}
+
+#[test]
 fn mistakes_are_told() {
     let here = Sandbox::new();
     let told = |args: &[&str], options: &str| {
@@ -99,7 +115,7 @@ fn what_is_set_is_shown() {
     insta::assert_snapshot!("config_none", here.told(&mut here.deadheat(["config"])));
     here.file(
         "deadheat.toml",
-        "warnings = true\nsuppressions = ['known.txt']\n[check]\nruns = 10\n\
+        "warnings = true\nsuppressions = ['known.txt']\n[check]\nruns = 10\n[runtime]\nepoch = 5\n\
          [[channel]]\nsend = 'push'\nreceive = 'pop'\n",
     );
     let told = |args: &[&str]| {

@@ -86,6 +86,10 @@ fn everything(file: &File) -> Vec<Vec<String>> {
             entry.place.clone(),
         ]
     });
+    let runtime = file.runtime.iter().map(|(item, place)| {
+        let who = "the runtime".to_owned();
+        vec![item.replacen('=', " = ", 1), who, place.clone()]
+    });
     let shown = |path: &std::path::Path| path.display().to_string();
     let place = file.path.as_deref().map(shown).unwrap_or_default();
     let config = &file.config;
@@ -102,6 +106,7 @@ fn everything(file: &File) -> Vec<Vec<String>> {
     });
     variable
         .chain(own)
+        .chain(runtime)
         .chain(suppressions)
         .chain(channels)
         .collect()

@@ -24,7 +24,9 @@ pub struct Applied {
 pub fn applied(args: Vec<OsString>) -> Result<Applied> {
     let table = Table::own();
     applied_by(&table, args, &variable::text(), |named| {
-        File::find(named, &table)
+        let file = File::find(named, &table)?;
+        variable::keep_for_runtime(&file.runtime);
+        Ok(file)
     })
 }
 

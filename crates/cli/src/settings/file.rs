@@ -8,6 +8,9 @@
 //! [check]                              # for one command
 //! runs = 10
 //!
+//! [runtime]                            # what the library in the program obeys
+//! clock = "real"
+//!
 //! [[channel]]                          # who calls `send` hands over to who returns from `receive`
 //! send = "queue_push"
 //! receive = "queue_pop"
@@ -22,13 +25,15 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::table::{self, Table};
-use super::{Entry, Given};
+use super::{Entry, Given, variable};
 use crate::config::Config;
 use crate::error::{Error, Result};
 
 /// The file's name.
 pub const NAME: &str = "deadheat.toml";
 const CARGO: &str = "Cargo.toml";
+/// The table of the runtime's own options.
+const RUNTIME: &str = "runtime";
 
 /// What a file sets.
 #[derive(Debug, Default)]
@@ -41,6 +46,8 @@ pub struct File {
     pub config: Config,
     /// The options.
     pub entries: Vec<Entry>,
+    /// Those of the runtime, `name=value` each, with where they stand.
+    pub runtime: Vec<(String, String)>,
 }
 
 impl File {
@@ -106,7 +113,7 @@ impl File {
                 is_in_cargo: is_cargo,
                 ..Config::default()
             },
-            entries: Vec::new(),
+            ..File::default()
         };
         reader.top(ours, &mut file)?;
         Ok(Some(file))
@@ -169,6 +176,7 @@ impl Reader<'_> {
                 }
                 "channel" => file.config.channels = self.plain(value)?,
                 name => match value.into_inner() {
+                    DeValue::Table(below) if name == RUNTIME => self.runtime(below, file)?,
                     DeValue::Table(below) => self.command(name, &place, below, file)?,
                     value => self.entry(None, name, value, place, file)?,
                 },
@@ -202,6 +210,22 @@ impl Reader<'_> {
                 }
                 value => self.entry(Some(path), name.get_ref(), value, place, file)?,
             }
+        }
+        Ok(())
+    }
+
+    /// The table of the runtime's own options.
+    fn runtime(&self, table: DeTable<'_>, file: &mut File) -> Result<()> {
+        for (name, value) in in_order(table) {
+            let place = self.place(&name.span());
+            let name = &**name.get_ref();
+            let value = match value.get_ref() {
+                DeValue::Boolean(flag) => Some(u8::from(*flag).to_string()),
+                other => plain_text(other),
+            };
+            variable::check_runtime(name, value.as_deref().unwrap_or_default(), &place)?;
+            let item = format!("{name}={}", value.unwrap_or_default());
+            file.runtime.push((item, place));
         }
         Ok(())
     }
@@ -314,6 +338,9 @@ mod tests {
             wrong("suppressions = 3\n"),
             wrong("[[channel]]\nsend = 'push'\n"),
             wrong("a = [\n"),
+            wrong("[runtime]\nclok = 'real'\n"),
+            wrong("[runtime]\nclock = 'odd'\n"),
+            wrong("[runtime]\nmode = 'serial'\n"),
         ];
         insta::assert_snapshot!(said.join("\n\n"));
     }

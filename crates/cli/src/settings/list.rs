@@ -17,7 +17,7 @@ The tables [workspace.metadata.deadheat] and [package.metadata.deadheat] of Carg
 deadheat.toml. A setting that cannot stand together with one that counts more is left out.
 `deadheat config` shows what is set, and where.";
 
-const RUNTIME: &str = "The runtime's own, in DEADHEAT_OPTIONS only";
+const RUNTIME: &str = "The runtime's own, in DEADHEAT_OPTIONS or in [runtime] of the file";
 const OTHERS: &str = "General";
 const WIDTH: usize = 98;
 

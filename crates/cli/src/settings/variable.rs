@@ -1,10 +1,12 @@
 //! `DEADHEAT_OPTIONS=name=value:name=value`: options of the commands and of the runtime in one variable.
 
+use std::sync::OnceLock;
+
 use deadheat_wire::options as runtime;
 
 use super::table::{self, Setting, Table};
 use super::{Entry, Given};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch;
 
 /// What the variable holds, as the user wrote it.
@@ -20,9 +22,51 @@ fn pairs(text: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// The part that is the runtime's, in the same form.
+/// What a file sets for the runtime.
+static FROM_FILE: OnceLock<String> = OnceLock::new();
+
+/// Keeps what a file sets for the runtime: for [`for_runtime`].
+pub fn keep_for_runtime(items: &[(String, String)]) {
+    let items: Vec<&str> = items.iter().map(|(item, _)| item.as_str()).collect();
+    // A process runs one command.
+    let _ = FROM_FILE.set(items.join(":"));
+}
+
+/// All that is set for the runtime, in the same form: by the file, then by the variable, which counts.
 pub fn for_runtime() -> String {
-    runtime_part(&text())
+    let file = FROM_FILE.get().map_or("", String::as_str);
+    runtime_part(&format!("{file}:{}", text()))
+}
+
+/// Options of the runtime that say what a command does with it: they are the commands' own business.
+const COMMANDS_OWN: [&str; 3] = ["mode", "tool", "help"];
+
+/// Whether the runtime has this option, for a project to set, and it can be that.
+pub fn check_runtime(name: &str, value: &str, place: &str) -> Result<()> {
+    let known = runtime::ALL
+        .iter()
+        .filter(|option| !COMMANDS_OWN.contains(&option.name));
+    let Some(option) = known.clone().find(|option| option.name == name) else {
+        let names = known.map(|option| option.name);
+        return Err(table::unknown(
+            "option of the runtime called",
+            name,
+            names,
+            place,
+        ));
+    };
+    match option.value(value.as_bytes()) {
+        Some(_) => Ok(()),
+        None => Err(cannot_be(option, value, place)),
+    }
+}
+
+fn cannot_be(option: &runtime::Described, value: &str, place: &str) -> Error {
+    let error = Error::usage(format!("{place}: {} cannot be {value:?}", option.name));
+    match option.words {
+        [] => error.help("it is a number"),
+        words => error.help(format!("it can be one of: {}", words.join(", "))),
+    }
 }
 
 fn runtime_part(text: &str) -> String {
@@ -65,14 +109,7 @@ pub fn entries(table: &Table, path: &str, text: &str) -> Result<Vec<Entry>> {
             }
         } else if let Some(option) = runtime::named(name) {
             if option.value(value.as_bytes()).is_none() && !all.iter().any(|o| o.name() == long) {
-                let error = crate::error::Error::usage(format!(
-                    "{}: {name} cannot be {value:?}",
-                    launch::OPTIONS
-                ));
-                return Err(match option.words {
-                    [] => error.help("it is a number"),
-                    words => error.help(format!("it can be one of: {}", words.join(", "))),
-                });
+                return Err(cannot_be(&option, value, launch::OPTIONS));
             }
         } else if !all.iter().any(|setting| setting.name() == long) {
             let names = all.iter().map(|setting| setting.name());
