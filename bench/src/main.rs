@@ -8,6 +8,7 @@
 //! One run of this measures one section of the results and prints it.
 
 mod ablation;
+mod abuse;
 mod coarse;
 mod detectors;
 mod explore;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|scan DEADHEAT \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|scan|abuse DEADHEAT \
                  KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -63,6 +64,7 @@ fn run() -> Result<(), String> {
         Some("replay") => replay::measure(&place, runs)?,
         Some("explore") => explore::measure(&place)?,
         Some("scan") => scan::measure(&place)?,
+        Some("abuse") => abuse::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");
