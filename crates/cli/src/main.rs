@@ -14,6 +14,7 @@ mod coverage;
 mod error;
 mod exit;
 mod explore;
+mod format;
 mod how;
 mod input;
 mod launch;

@@ -5,7 +5,7 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "",
     "check",
     "cc",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 19] = [
     "predict",
     "explore",
     "replay",
+    "report",
     "ls",
     "rm",
     "trace",

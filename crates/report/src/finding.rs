@@ -32,6 +32,29 @@ pub enum Kind {
     Failure,
 }
 
+impl Rung {
+    /// In a word, as it is written in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rung::Warning => "warning",
+            Rung::Observed => "observed",
+            Rung::Witness => "witness",
+            Rung::Confirmed => "confirmed",
+        }
+    }
+}
+
+impl Kind {
+    /// In a word, as it is written in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Race => "race",
+            Kind::Deadlock => "deadlock",
+            Kind::Failure => "failure",
+        }
+    }
+}
+
 /// A race or deadlock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

@@ -31,13 +31,40 @@ pub fn report(findings: &[Finding], stats: impl Serialize) -> String {
     serde_json::to_string_pretty(&report).unwrap_or_default()
 }
 
+/// Why a text is no report that can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is no JSON, or not that of a report.
+    #[error("{0}")]
+    NoReport(#[from] serde_json::Error),
+    /// Another version of Deadheat has written it.
+    #[error("its version is {0}; this Deadheat reads version {VERSION}")]
+    OtherVersion(u64),
+}
+
 /// The findings of such a report.
-pub fn findings(text: &str) -> Result<Vec<Finding>, serde_json::Error> {
+///
+/// ```
+/// use deadheat_report::json;
+/// assert!(json::findings(&json::report(&[], ()))?.is_empty());
+/// assert!(json::findings(r#"{"version": 2, "findings": []}"#).is_err());
+/// # Ok::<(), json::ReadError>(())
+/// ```
+pub fn findings(text: &str) -> Result<Vec<Finding>, ReadError> {
+    #[derive(Deserialize)]
+    struct Version {
+        version: u64,
+    }
     #[derive(Deserialize)]
     struct Read {
         findings: Vec<Finding>,
     }
-    serde_json::from_str::<Read>(text).map(|read| read.findings)
+    // The version first: what another one looks like is not known.
+    let Version { version } = serde_json::from_str(text)?;
+    if version != u64::from(VERSION) {
+        return Err(ReadError::OtherVersion(version));
+    }
+    Ok(serde_json::from_str::<Read>(text)?.findings)
 }
 
 #[cfg(test)]
