@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub mod browser;
 pub mod findings;
 pub mod program;
 pub mod scanner;

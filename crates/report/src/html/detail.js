@@ -20,7 +20,8 @@ function heading(finding) {
 /** What the sides do, in sentences. */
 function lead(finding) {
   const side = (access) => {
-    const does = access.waits_for ? `waits for ${access.waits_for.name}` : `does a ${access.op}${access.size ? ` of ${counted(access.size, "byte")}` : ""}`;
+    const verb = { read: "reads", write: "writes", "atomic read": "atomically reads", "atomic write": "atomically writes" }[access.op];
+    const does = access.waits_for ? `waits for ${access.waits_for.name}` : verb ? `${verb} ${counted(access.size, "byte")}` : `does: ${access.op}`;
     const where = access.function ? ` in ${access.function}` : "";
     return `${access.thread.name} ${does}${where}${at(access) ? `, ${at(access)}` : ""}${holding(access)}.`;
   };
@@ -53,7 +54,7 @@ function consequence(finding) {
   const endings = finding.consequence.endings.map((ending) => {
     const first = names[ending.order];
     const bad = ending.signal !== undefined || (ending.exit !== undefined && ending.exit !== 0);
-    return el("div", { className: `callout${bad ? " bad" : ""}` }, el("b", {}, first ? `${first.thread.name} first: ` : "From here: "), `the program ${ending.told}`,
+    return el("div", { className: `callout ${bad ? "bad" : "calm"}` }, el("b", {}, first ? `${first.thread.name} first: ` : "From here: "), `the program ${ending.told}`,
       ending.value === undefined || !finding.object ? null : `; ${finding.object.name} is ${valued(ending.value)} then`,
       ending.message ? el("pre", {}, ending.message) : null);
   });
@@ -88,7 +89,7 @@ function way(finding, source, start, move) {
   const layOut = () => {
     drawn = timeline(steps, rows.clientWidth || 600, show);
     const names = steps.threads.map((lane) => Object.assign(el("span", { title: lane.name }, lane.name), { style: `width:${drawn.lane}px` }));
-    const head = Object.assign(el("div", { className: "lanes" }, names), { style: `padding-left:${GUTTER + LINE - 8}px;width:${GUTTER + drawn.lane * steps.threads.length}px` });
+    const head = Object.assign(el("div", { className: "lanes" }, names), { style: `padding-left:${GUTTER}px;width:${drawn.whole}px` });
     rows.replaceChildren(head, drawn.drawing);
     show(now);
   };
@@ -104,9 +105,12 @@ function state(finding, drawn, now, source) {
   const held = heldAfter(steps, drawn.spans, now);
   const stands = new Map();
   for (const earlier of steps.steps.slice(0, now + 1)) stands.set(earlier.thread, earlier);
-  const others = [...stands.values()].filter((other) => other !== step && other.file === step.file);
-  const marks = new Map(others.map((other) => [other.line, laneName(steps, other.thread)]));
-  marks.set(step.line, laneName(steps, step.thread));
+  const marks = new Map();
+  for (const other of [step, ...stands.values()].filter((other) => other.file === step.file)) {
+    const [name, there] = [laneName(steps, other.thread), marks.get(other.line) || []];
+    if (!there.includes(name)) marks.set(other.line, [...there, name]);
+  }
+  marks.forEach((names, line) => marks.set(line, names.join(", ")));
   const access = step.side === undefined ? null : finding.accesses[step.side];
   const more = access && access.waits_for ? ` \u2014 waits for ${access.waits_for.name}` : "";
   const rows = steps.threads.map((lane) => {
@@ -126,11 +130,12 @@ function state(finding, drawn, now, source) {
 function excerpt(source, place, around, bad, marks) {
   const lines = source[place.file];
   if (!lines || !place.line || lines[place.line] === undefined) return marks ? el("p", { className: "place soft" }, "The source text is not at hand.") : null;
+  const widest = marks ? Math.min(Math.max(...[...marks.values()].map((name) => Array.from(name).length)), 16) + 1 : 0;
   const rows = [];
   for (let number = place.line - around; number <= place.line + around; number += 1) {
     if (lines[number] === undefined) continue;
     const hit = number === place.line;
-    const mark = marks ? el("span", { className: "here", title: marks.get(number) || "" }, marks.get(number) || "") : null;
+    const mark = marks ? Object.assign(el("span", { className: "here", title: marks.get(number) || "" }, marks.get(number) || ""), { style: `width:${widest}ch` }) : null;
     rows.push(el("div", { className: hit ? (bad ? "hit bad" : "hit") : "" }, el("span", { className: "no" }, String(number)), mark, el("span", { className: "text" }, lines[number] || " ")));
   }
   return el("div", { className: "source", tabIndex: 0, "aria-label": "Source" }, rows);

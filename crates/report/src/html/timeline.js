@@ -2,7 +2,7 @@
 
 const ROW = 28;
 const GUTTER = 40;
-const LINE = 22; // where a lane's line stands in the lane
+const LETTER = 7.3; // how wide a letter of a label is
 
 /** Colours of locks, in the order in which they come. */
 function lockColours(way) {
@@ -31,7 +31,7 @@ function lockSpans(way) {
 
 /** The locks that each thread holds after a step. */
 function heldAfter(way, spans, step) {
-  const of = (lane) => spans.filter((span) => span.thread === lane.number && span.from <= step && span.to > step);
+  const of = (lane) => spans.filter((span) => span.thread === lane.number && span.from <= step && span.to > step).sort((a, b) => a.from - b.from);
   return new Map(way.threads.map((lane) => [lane.number, of(lane).map((span) => span.lock)]));
 }
 
@@ -44,16 +44,17 @@ function stepLabel(step) {
 /** The drawing. `choose` is called with the step that is clicked. */
 function timeline(way, width, choose) {
   const lanes = new Map(way.threads.map((lane, i) => [lane.number, i]));
-  const lane = Math.max(128, Math.min(300, Math.floor((width - GUTTER) / Math.max(way.threads.length, 1))));
+  const lane = Math.max(34, Math.min(84, Math.floor((0.45 * (width - GUTTER)) / Math.max(way.threads.length, 1))));
   const above = way.earlier > 0 ? ROW : 6;
-  const x = (thread) => GUTTER + (lanes.get(thread) || 0) * lane + LINE;
+  const x = (thread) => GUTTER + (lanes.get(thread) || 0) * lane + lane / 2;
   const y = (step) => above + step * ROW + ROW / 2;
   const height = above + way.steps.length * ROW + 8;
-  const whole = GUTTER + lane * way.threads.length;
+  const words = GUTTER + lane * way.threads.length + 10; // where labels begin
+  const whole = Math.max(width, words + 140);
   const colours = lockColours(way);
   const spans = lockSpans(way);
   const drawing = draw("svg", { width: whole, height, viewBox: `0 0 ${whole} ${height}`, role: "img", "aria-label": "The steps that lead to the finding" });
-  if (way.earlier > 0) drawing.append(draw("text", { x: GUTTER, y: 18, class: "axis" }, `${counted(way.earlier, "earlier step")} not shown`));
+  if (way.earlier > 0) drawing.append(draw("text", { x: words, y: 18, class: "axis" }, `${counted(way.earlier, "earlier step")} not shown`));
 
   const bands = draw("g");
   const marks = draw("g");
@@ -63,7 +64,7 @@ function timeline(way, width, choose) {
     const group = draw("g", { class: step.side === undefined ? "step" : "step side", "data-step": i }, draw("title", {}, told));
     group.append(draw("rect", { class: "band", x: 0, y: y(i) - ROW / 2, width: whole, height: ROW }));
     group.append(draw("text", { class: "number", x: GUTTER - 12, y: y(i) + 4, "text-anchor": "end" }, String(i + 1)));
-    group.append(draw("text", { class: "label", x: x(step.thread) + 18, y: y(i) + 4 }, cut(label, Math.floor((lane - LINE - 22) / 7.3))));
+    group.append(draw("text", { class: "label", x: words, y: y(i) + 4 }, cut(label, Math.floor((whole - words - 10) / LETTER))));
     group.addEventListener("click", () => choose(i));
     bands.append(group);
     const mark = draw("g", { class: step.side === undefined ? "step" : "step side", "pointer-events": "none" }, dot(step, x(step.thread), y(i), colours));
@@ -83,7 +84,7 @@ function timeline(way, width, choose) {
     group.classList.toggle("now", i === now);
     group.classList.toggle("later", i > now);
   }));
-  return { drawing, show, lane, colours, spans, top: (step) => y(step) - ROW / 2 };
+  return { drawing, show, lane, whole, colours, spans, top: (step) => y(step) - ROW / 2 };
 }
 
 function laneName(way, number) {
