@@ -355,15 +355,20 @@ impl Access {
     }
 }
 
-/// Eight hexadecimal digits: FNV-1a, mixed once more. It must not change: people write names down.
+/// The name of a finding. It must not change: people write names down.
 fn short_hash(kind: Kind, signature: &str) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let kind = match kind {
-        Kind::Race => b'r',
-        Kind::Deadlock => b'd',
-        Kind::Failure => b'f',
+        Kind::Race => 'r',
+        Kind::Deadlock => 'd',
+        Kind::Failure => 'f',
     };
-    for byte in [kind].into_iter().chain(signature.bytes()) {
+    stable_hash(&format!("{kind}{signature}"))
+}
+
+/// Eight hexadecimal digits that are the same for the same text on every machine: FNV-1a, mixed once more.
+pub(crate) fn stable_hash(text: &str) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for byte in text.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
     let mixed = (hash ^ hash >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -40,16 +40,16 @@ fn test_case(out: &mut String, finding: &Finding) {
     let file = place.and_then(|place| place.file.as_deref());
     let on = finding.object.as_ref();
     let on = on.map_or(String::new(), |object| format!(" on {}", object.name));
-    let name = escaped(&format!("{kind}{on} [{}]", finding.id));
-    let class = escaped(file.unwrap_or("deadheat"));
+    let name = attribute(&format!("{kind}{on} [{}]", finding.id));
+    let class = attribute(file.unwrap_or("deadheat"));
     let _ = write!(out, "    <testcase name=\"{name}\" classname=\"{class}\"");
     if let Some(file) = file {
-        let _ = write!(out, " file=\"{}\"", escaped(file));
+        let _ = write!(out, " file=\"{}\"", attribute(file));
     }
     if let Some(line) = place.and_then(|place| place.line) {
         let _ = write!(out, " line=\"{line}\"");
     }
-    let message = escaped(&format!("{rung}: {}", finding.signature));
+    let message = attribute(&format!("{rung}: {}", finding.signature));
     let told = escaped(&strip_str(&text::finding(finding)).to_string());
     let _ = writeln!(
         out,
@@ -57,8 +57,12 @@ fn test_case(out: &mut String, finding: &Finding) {
     );
 }
 
-/// Text as XML has it, in attributes and between tags. Characters that XML forbids, however written,
-/// are replaced; ends of lines in attributes stay what they are.
+/// Text as attributes have it: ends of lines would become spaces.
+fn attribute(text: &str) -> String {
+    escaped(text).replace('\n', "&#10;")
+}
+
+/// Text as XML has it. Characters that XML forbids, however written, are replaced.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for char in text.chars() {

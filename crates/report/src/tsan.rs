@@ -32,10 +32,11 @@ fn warning(finding: &Finding) -> String {
         Kind::Failure => "failure",
     };
     let mutexes = Mutexes::of(finding);
+    let sides = latest_first(finding);
     let mut out = format!("{RULER}WARNING: ThreadSanitizer: {what} (pid=0)\n");
     match finding.kind {
-        Kind::Deadlock => cycle(&mut out, finding, &mutexes),
-        _ => accesses(&mut out, finding, &mutexes),
+        Kind::Deadlock => cycle(&mut out, &sides, &mutexes),
+        _ => accesses(&mut out, &sides, &mutexes),
     }
     if let Some(object) = &finding.object {
         location(&mut out, object);
@@ -44,19 +45,26 @@ fn warning(finding: &Finding) -> String {
         mutexes.created(&mut out);
     }
     threads(&mut out, &finding.accesses);
-    let place = finding.accesses.first().map(|access| &access.place);
-    let place = place.cloned().unwrap_or_default();
+    let place = sides.first().map(|access| access.place.clone());
+    let place = place.unwrap_or_default();
     let function = printable(place.function.as_deref().unwrap_or("??"));
     let at = printable(&source(&place));
     let _ = writeln!(out, "SUMMARY: ThreadSanitizer: {what} {at} in {function}");
     out + RULER
 }
 
-/// The sides of a race: the later one first.
-fn accesses(out: &mut String, finding: &Finding, mutexes: &Mutexes) {
+/// The sides, that of a race first which came later in the run.
+fn latest_first(finding: &Finding) -> Vec<&Access> {
     let mut sides: Vec<&Access> = finding.accesses.iter().collect();
-    sides.sort_by_key(|access| std::cmp::Reverse(access.index));
-    for (i, access) in sides.into_iter().enumerate() {
+    if finding.kind == Kind::Race {
+        sides.sort_by_key(|access| std::cmp::Reverse(access.index));
+    }
+    sides
+}
+
+/// The sides of a race.
+fn accesses(out: &mut String, sides: &[&Access], mutexes: &Mutexes) {
+    for (i, access) in sides.iter().enumerate() {
         let op = operation(&access.op);
         let op = match i {
             0 => capital(&op),
@@ -71,16 +79,16 @@ fn accesses(out: &mut String, finding: &Finding, mutexes: &Mutexes) {
 }
 
 /// The sides of a deadlock: which lock is asked for while which is held.
-fn cycle(out: &mut String, finding: &Finding, mutexes: &Mutexes) {
+fn cycle(out: &mut String, sides: &[&Access], mutexes: &Mutexes) {
     out.push_str("  Cycle in lock order graph:");
-    let asked = finding.accesses.iter();
+    let asked = sides.iter();
     let asked = asked.filter_map(|access| access.waits_for.as_ref());
     for lock in asked.clone() {
         let _ = write!(out, " {} ({:#x}) =>", mutexes.name(lock), lock.address);
     }
     let first = asked.clone().next().map(|lock| mutexes.name(lock));
     let _ = writeln!(out, " {}\n", first.unwrap_or_default());
-    for access in &finding.accesses {
+    for access in sides {
         let by = by(&access.thread);
         let wanted = access.waits_for.as_ref();
         let wanted = wanted.map_or_else(|| "M?".to_owned(), |lock| mutexes.name(lock));
