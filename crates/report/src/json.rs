@@ -1,6 +1,7 @@
 //! Findings as one JSON object.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::Finding;
 
@@ -34,9 +35,12 @@ pub fn report(findings: &[Finding], stats: impl Serialize) -> String {
 /// Why a text is no report that can be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is no JSON, or not that of a report.
+    /// It is no JSON, or not that of findings.
     #[error("{0}")]
-    NoReport(#[from] serde_json::Error),
+    Malformed(#[from] serde_json::Error),
+    /// It is something else.
+    #[error("it has no version and findings")]
+    NoReport,
     /// Another version of Deadheat has written it.
     #[error("its version is {0}; this Deadheat reads version {VERSION}")]
     OtherVersion(u64),
@@ -51,20 +55,18 @@ pub enum ReadError {
 /// # Ok::<(), json::ReadError>(())
 /// ```
 pub fn findings(text: &str) -> Result<Vec<Finding>, ReadError> {
-    #[derive(Deserialize)]
-    struct Version {
-        version: u64,
+    let mut report: Value = serde_json::from_str(text)?;
+    let version = report.get("version").and_then(Value::as_u64);
+    match version {
+        None => Err(ReadError::NoReport),
+        Some(version) if version != u64::from(VERSION) => Err(ReadError::OtherVersion(version)),
+        Some(_) => {
+            let findings = report.get_mut("findings").map(Value::take);
+            Ok(serde_json::from_value(
+                findings.ok_or(ReadError::NoReport)?,
+            )?)
+        }
     }
-    #[derive(Deserialize)]
-    struct Read {
-        findings: Vec<Finding>,
-    }
-    // The version first: what another one looks like is not known.
-    let Version { version } = serde_json::from_str(text)?;
-    if version != u64::from(VERSION) {
-        return Err(ReadError::OtherVersion(version));
-    }
-    Ok(serde_json::from_str::<Read>(text)?.findings)
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ pub fn findings(path: &Path) -> Result<Vec<Finding>> {
     json::findings(&text).map_err(|error| {
         let refused = Error::usage(format!("{shown} is no report that can be read: {error}"));
         match error {
-            json::ReadError::NoReport(_) => {
+            json::ReadError::Malformed(_) | json::ReadError::NoReport => {
                 refused.help("reports are written by --format json, for instance of deadheat check")
             }
             json::ReadError::OtherVersion(_) => {

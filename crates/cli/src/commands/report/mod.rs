@@ -121,11 +121,17 @@ impl Args {
             }
         }
         let ids: BTreeSet<&str> = ids.iter().filter_map(|id| id.to_str()).collect();
+        let lowest = self.lowest_rung(&ids);
+        let is_meant = |finding: &Finding| {
+            self.is_of_kind(finding)
+                && (ids.is_empty() || ids.contains(&*finding.id))
+                && !suppressions.match_finding(finding)
+        };
         let (wanted, others): (Vec<Finding>, Vec<Finding>) = all
             .into_iter()
-            .partition(|finding| self.wants(finding, &ids) && !suppressions.match_finding(finding));
+            .partition(|finding| finding.rung >= lowest && is_meant(finding));
         let hidden = others.iter();
-        let hidden = hidden.filter(|finding| finding.rung == Rung::Warning);
+        let hidden = hidden.filter(|finding| finding.rung < lowest && is_meant(finding));
         let hidden = hidden.count();
         let (shown, compared) = match &before {
             Some(before) => {
@@ -143,23 +149,25 @@ impl Args {
         })
     }
 
-    /// Whether a finding is to be shown. One that is named is, however suspicious.
-    fn wants(&self, finding: &Finding, ids: &BTreeSet<&str>) -> bool {
-        let kind = match self.kind {
+    fn is_of_kind(&self, finding: &Finding) -> bool {
+        match self.kind {
             None => true,
             Some(KindName::Race) => finding.kind == Kind::Race,
             Some(KindName::Deadlock) => finding.kind == Kind::Deadlock,
             Some(KindName::Failure) => finding.kind == Kind::Failure,
-        };
-        let rung = match self.rung {
+        }
+    }
+
+    /// How sure a finding must be. One that is named is shown, however suspicious.
+    fn lowest_rung(&self, ids: &BTreeSet<&str>) -> Rung {
+        match self.rung {
             Some(RungName::Warning) => Rung::Warning,
             Some(RungName::Observed) => Rung::Observed,
             Some(RungName::Witness) => Rung::Witness,
             Some(RungName::Confirmed) => Rung::Confirmed,
             None if self.warnings || !ids.is_empty() => Rung::Warning,
             None => Rung::Observed,
-        };
-        kind && finding.rung >= rung && (ids.is_empty() || ids.contains(&*finding.id))
+        }
     }
 
     fn write(
@@ -205,7 +213,7 @@ impl Args {
             parts.push(format!("{known} known"));
             parts.push(format!("{gone} gone"));
         }
-        if hidden > 0 && !self.warnings {
+        if hidden > 0 && self.rung.is_none() {
             let warnings = counted(hidden as u64, "warning");
             parts.push(format!("{warnings} not shown (--warnings shows them)"));
         }
