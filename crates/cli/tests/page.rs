@@ -117,6 +117,13 @@ fn steps_go_forward_and_back() {
     assert_eq!(page.js(later), 5);
     let hover = "document.querySelector(\"svg [data-step='5'] title\").textContent";
     assert!(page.text(hover).contains("value 90"));
+    page.js("document.querySelector(\"[data-id='91b7e2f4']\").click()");
+    assert!(told(&mut page, "#state").contains("teller waits for accounts[0].guard"));
+    let teller = told(&mut page, "[data-thread='2']");
+    assert_eq!(
+        teller, "telleraccounts[1].guardbank.c:18",
+        "it did not get the other"
+    );
     assert_eq!(page.problems(), [""; 0]);
 }
 

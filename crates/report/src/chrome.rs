@@ -117,6 +117,8 @@ impl Process {
                 continue;
             };
             match step.does {
+                // A side of the finding is about to happen: it takes nothing.
+                Does::Take if step.side.is_some() => {}
                 Does::Take => {
                     let from = released.iter().position(|(name, ..)| *name == lock);
                     if let Some(from) = from {

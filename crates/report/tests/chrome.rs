@@ -129,6 +129,16 @@ fn spans_nest_even_if_locks_do_not() {
 }
 
 #[test]
+fn who_waits_for_a_lock_does_not_hold_it() {
+    let all = bank();
+    let deadlock = all.iter().find(|finding| finding.id == "91b7e2f4").unwrap();
+    let events = events(std::slice::from_ref(deadlock));
+    let held = of_kind(&events, "X").filter(|event| event["cat"] == "lock");
+    let held: Vec<&str> = held.filter_map(|event| event["name"].as_str()).collect();
+    assert_eq!(held, ["holds accounts[0].guard", "holds accounts[1].guard"]);
+}
+
+#[test]
 fn without_a_way_there_are_the_sides() {
     let finding = bank().remove(1);
     assert!(finding.interleaving.is_none());

@@ -28,6 +28,11 @@ function lead(finding) {
   return finding.accesses.map(side).join(" ");
 }
 
+/** Text in which what stands between backquotes is code. */
+function withCode(text) {
+  return text.split("`").map((part, i) => (i % 2 === 1 ? el("code", {}, part) : part));
+}
+
 function holding(access) {
   if (access.locks.length === 0) return access.waits_for ? "" : ", holding no lock";
   return `, holding ${access.locks.map((lock) => lock.name + (lock.read ? " for reading" : "")).join(", ")}`;
@@ -40,7 +45,7 @@ function detail(finding, source, start, move) {
     el("h1", {}, heading(finding)),
     el("p", { className: "lead" }, lead(finding)),
   ];
-  if (finding.suggestion) parts.push(el("p", { className: "callout" }, el("b", {}, "What to change: "), finding.suggestion));
+  if (finding.suggestion) parts.push(el("p", { className: "callout" }, el("b", {}, "What to change: "), withCode(finding.suggestion)));
   if (finding.interleaving && finding.interleaving.steps.length > 0) parts.push(el("h2", {}, "How it comes about"), way(finding, source, start, move));
   if (finding.consequence) parts.push(...consequence(finding));
   if (finding.replay) parts.push(el("h2", {}, "Run into it again"), command(finding.replay));
@@ -53,7 +58,7 @@ function consequence(finding) {
   const names = { ab: finding.accesses[0], ba: finding.accesses[1] };
   const endings = finding.consequence.endings.map((ending) => {
     const first = names[ending.order];
-    const bad = ending.signal !== undefined || (ending.exit !== undefined && ending.exit !== 0);
+    const bad = ending.exit !== 0;
     return el("div", { className: `callout ${bad ? "bad" : "calm"}` }, el("b", {}, first ? `${first.thread.name} first: ` : "From here: "), `the program ${ending.told}`,
       ending.value === undefined || !finding.object ? null : `; ${finding.object.name} is ${valued(ending.value)} then`,
       ending.message ? el("pre", {}, ending.message) : null);
@@ -112,7 +117,7 @@ function state(finding, drawn, now, source) {
   }
   marks.forEach((names, line) => marks.set(line, names.join(", ")));
   const access = step.side === undefined ? null : finding.accesses[step.side];
-  const more = access && access.waits_for ? ` \u2014 waits for ${access.waits_for.name}` : "";
+  const does = access && access.waits_for ? ` waits for ${access.waits_for.name}` : `: ${stepLabel(step)}`;
   const rows = steps.threads.map((lane) => {
     const locks = held.get(lane.number).map((lock) => Object.assign(el("span", { className: "chip" }, lock), { style: `color:${drawn.colours.get(lock)}` }));
     const place = stands.get(lane.number);
@@ -120,7 +125,7 @@ function state(finding, drawn, now, source) {
       el("td", { className: "soft" }, place ? near(place) : "not yet here"));
   });
   return [
-    el("p", { className: "place" }, el("b", {}, `${laneName(steps, step.thread)}: ${stepLabel(step)}${more}`), el("span", { className: "soft" }, `${step.function || ""} ${at(step)}`)),
+    el("p", { className: "place" }, el("b", {}, laneName(steps, step.thread) + does), el("span", { className: "soft" }, `${step.function || ""} ${at(step)}`)),
     excerpt(source, step, 6, step.side !== undefined, marks),
     el("table", { className: "state" }, el("tbody", {}, rows)),
   ];

@@ -5,12 +5,19 @@ function plots(overview) {
   const parts = [];
   const series = [["syncs", "Synchronisation"], ["switches", "Switches between threads"], ["accesses", "Accesses to memory"]];
   if (overview.slices.length > 0) {
-    const bars = series.map(([name, title]) => overTime(overview.slices.map((slice) => slice[name]), title));
+    const bars = series.map(([name, title]) => overTime(grouped(overview.slices.map((slice) => slice[name]), overview.events), title));
     parts.push(el("h2", {}, "Over time, from the first event to the last"), el("div", { className: "card" }, bars));
   }
   if (overview.locks.length > 0) parts.push(el("h2", {}, "Locks, those that are waited for most first"), el("div", { className: "card scroll" }, locks(overview.locks)));
   if (overview.threads.length > 0) parts.push(el("h2", {}, "Threads, from their first event to their last"), el("div", { className: "card scroll" }, threads(overview)));
   return el("div", { className: "plots" }, el("div", {}, el("p", { className: "head" }, counted(overview.events, "event")), el("h1", {}, "The run in figures")), el("div", {}, parts));
+}
+
+/** Fewer slices where a trace is short: a bar for each event says nothing. */
+function grouped(values, events) {
+  let all = values;
+  while (all.length > 12 && events / all.length < 8) all = all.map((value, i) => value + (all[i + 1] || 0)).filter((_, i) => i % 2 === 0);
+  return all;
 }
 
 /** One row of bars. */

@@ -11,13 +11,13 @@ function lockColours(way) {
   return new Map([...new Set(names)].map((name, i) => [name, `var(--lock-${i % 6})`]));
 }
 
-/** From where to where which thread holds which lock, by steps; `depth` is how many it held before. */
+/** From where to where which thread holds which lock, by steps; `depth` is how many it held before. A side of the finding is about to happen: it takes nothing. */
 function lockSpans(way) {
   const spans = [];
   const open = new Map(way.threads.map((lane) => [lane.number, (lane.holds || []).map((lock, depth) => ({ thread: lane.number, lock, from: -1, depth }))]));
   way.steps.forEach((step, i) => {
     const held = open.get(step.thread) || [];
-    if (step.does === "take") {
+    if (step.does === "take" && step.side === undefined) {
       held.push({ thread: step.thread, lock: step.on || "?", from: i, depth: held.length });
     } else if (step.does === "release") {
       const which = held.findLastIndex((span) => span.lock === (step.on || "?"));
@@ -61,13 +61,14 @@ function timeline(way, width, choose) {
   const groups = way.steps.map((step, i) => {
     const label = stepLabel(step);
     const told = `${i + 1}. ${laneName(way, step.thread)}: ${label}${at(step) ? `\n${step.function || ""} ${at(step)}` : ""}${step.value === undefined ? "" : `\nvalue ${step.value}`}`;
-    const group = draw("g", { class: step.side === undefined ? "step" : "step side", "data-step": i }, draw("title", {}, told));
+    const weight = step.side !== undefined ? "step side" : step.key ? "step" : "step minor";
+    const group = draw("g", { class: weight, "data-step": i }, draw("title", {}, told));
     group.append(draw("rect", { class: "band", x: 0, y: y(i) - ROW / 2, width: whole, height: ROW }));
     group.append(draw("text", { class: "number", x: GUTTER - 12, y: y(i) + 4, "text-anchor": "end" }, String(i + 1)));
     group.append(draw("text", { class: "label", x: words, y: y(i) + 4 }, cut(label, Math.floor((whole - words - 10) / LETTER))));
     group.addEventListener("click", () => choose(i));
     bands.append(group);
-    const mark = draw("g", { class: step.side === undefined ? "step" : "step side", "pointer-events": "none" }, dot(step, x(step.thread), y(i), colours));
+    const mark = draw("g", { class: weight, "pointer-events": "none" }, dot(step, x(step.thread), y(i), colours));
     if (step.side !== undefined) mark.append(draw("circle", { class: "ring", cx: x(step.thread), cy: y(i), r: 10.5 }));
     marks.append(mark);
     return [group, mark];
