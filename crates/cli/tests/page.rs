@@ -121,7 +121,7 @@ fn steps_go_forward_and_back() {
     assert!(told(&mut page, "#state").contains("teller waits for accounts[0].guard"));
     let teller = told(&mut page, "[data-thread='2']");
     assert_eq!(
-        teller, "telleraccounts[1].guardbank.c:18",
+        teller, "telleraccounts[1].guardbank.c:19",
         "it did not get the other"
     );
     assert_eq!(page.problems(), [""; 0]);

@@ -35,16 +35,21 @@ function heldAfter(way, spans, step) {
   return new Map(way.threads.map((lane) => [lane.number, of(lane).map((span) => span.lock)]));
 }
 
-/** A step in words. */
-function stepLabel(step) {
+/** A step in words. Where there is room for so many letters only, the name in it is cut in the middle. */
+function stepLabel(step, most = Infinity) {
   const value = step.value === undefined ? "" : step.does === "read" ? ` \u2192 ${valued(step.value)}` : step.does === "write" ? ` = ${valued(step.value)}` : "";
-  return `${step.op}${step.on ? " " + step.on : ""}${value}`;
+  const name = Array.from(step.on || "");
+  const room = Math.max(most - step.op.length - value.length - 1, 5);
+  const half = Math.floor((room - 1) / 2);
+  const on = name.length > room ? [...name.slice(0, half), "\u2026", ...name.slice(name.length - (room - 1 - half))] : name;
+  return cut(`${step.op}${on.length > 0 ? " " + on.join("") : ""}${value}`, most);
 }
 
 /** The drawing. `choose` is called with the step that is clicked. */
 function timeline(way, width, choose) {
   const lanes = new Map(way.threads.map((lane, i) => [lane.number, i]));
-  const lane = Math.max(34, Math.min(84, Math.floor((0.45 * (width - GUTTER)) / Math.max(way.threads.length, 1))));
+  const longest = Math.max(4, ...way.threads.map((one) => Array.from(one.name).length));
+  const lane = Math.max(34, Math.min(84, longest * 8 + 12, Math.floor((0.45 * (width - GUTTER)) / Math.max(way.threads.length, 1))));
   const above = way.earlier > 0 ? ROW : 6;
   const x = (thread) => GUTTER + (lanes.get(thread) || 0) * lane + lane / 2;
   const y = (step) => above + step * ROW + ROW / 2;
@@ -65,7 +70,7 @@ function timeline(way, width, choose) {
     const group = draw("g", { class: weight, "data-step": i }, draw("title", {}, told));
     group.append(draw("rect", { class: "band", x: 0, y: y(i) - ROW / 2, width: whole, height: ROW }));
     group.append(draw("text", { class: "number", x: GUTTER - 12, y: y(i) + 4, "text-anchor": "end" }, String(i + 1)));
-    group.append(draw("text", { class: "label", x: words, y: y(i) + 4 }, cut(label, Math.floor((whole - words - 10) / LETTER))));
+    group.append(draw("text", { class: "label", x: words, y: y(i) + 4 }, stepLabel(step, Math.floor((whole - words - 10) / LETTER))));
     group.addEventListener("click", () => choose(i));
     bands.append(group);
     const mark = draw("g", { class: weight, "pointer-events": "none" }, dot(step, x(step.thread), y(i), colours));

@@ -15,8 +15,8 @@ static long audited;
 
 static void transfer(struct account *from, struct account *to, long amount) {
     pthread_mutex_lock(&from->guard);
-    pthread_mutex_lock(&to->guard);
     from->balance -= amount;
+    pthread_mutex_lock(&to->guard);
     to->balance += amount;
     pthread_mutex_unlock(&to->guard);
     pthread_mutex_unlock(&from->guard);
