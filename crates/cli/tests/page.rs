@@ -95,8 +95,8 @@ fn steps_go_forward_and_back() {
     assert_eq!(step(&mut page), "1 of 16", "there is nothing before");
     click(&mut page, "#forward");
     assert_eq!(step(&mut page), "2 of 16");
-    click(&mut page, "svg [data-step='3']");
-    assert_eq!(step(&mut page), "4 of 16");
+    click(&mut page, "svg [data-step='5']");
+    assert_eq!(step(&mut page), "6 of 16");
     let clerk = told(&mut page, "[data-thread='1']");
     assert!(
         clerk.contains("accounts[0].guardaccounts[1].guard"),
@@ -115,7 +115,7 @@ fn steps_go_forward_and_back() {
     assert!(told(&mut page, "[data-thread='2']").contains("accounts[1].guard"));
     let later = "document.querySelectorAll('svg [data-step].later').length";
     assert_eq!(page.js(later), 5);
-    let hover = "document.querySelector(\"svg [data-step='5'] title\").textContent";
+    let hover = "document.querySelector(\"svg [data-step='4'] title\").textContent";
     assert!(page.text(hover).contains("value 90"));
     page.js("document.querySelector(\"[data-id='91b7e2f4']\").click()");
     assert!(told(&mut page, "#state").contains("teller waits for accounts[0].guard"));
@@ -357,6 +357,20 @@ fn a_recording_has_its_run_in_figures() {
     assert_eq!(page.js(OVERFLOW), json!([]));
     page.scheme("dark");
     assert_eq!(page.js(POOR_CONTRAST), json!([]));
+    assert_eq!(page.problems(), [""; 0]);
+}
+
+#[test]
+fn a_trace_that_cannot_be_read_is_left_out() {
+    let here = Sandbox::new();
+    let folder = ".deadheat/recordings/000001";
+    here.file(&format!("{folder}/report.json"), REPORT);
+    here.file(&format!("{folder}/trace.dht"), "no\0trace");
+    let told = here.told(&mut here.deadheat(["report", "1", "--html"]));
+    assert!(told.starts_with("exit: 66"), "{told}");
+    assert!(told.contains("the run in figures is left out: "), "{told}");
+    let mut page = Browser::open(&here.path().join("deadheat-report.html"), 1300, 900);
+    assert_eq!(page.js("document.querySelector('#run').hidden"), true);
     assert_eq!(page.problems(), [""; 0]);
 }
 

@@ -125,6 +125,7 @@ fn a_baseline_leaves_what_is_new() {
     let findings = old["findings"].as_array_mut().unwrap();
     findings.retain(|finding| finding["id"] != DEADLOCK);
     findings[0]["id"] = json!("00000001");
+    findings[0]["object"]["name"] = json!("another");
     here.file("old.json", &old.to_string());
     let args = ["report.json", "--baseline", "old.json"];
     assert_eq!(names(&here, &args), [RACE, DEADLOCK]);
@@ -144,6 +145,26 @@ fn a_baseline_leaves_what_is_new() {
     insta::assert_snapshot!("baseline_new", new);
     let same = told(&["report", "report.json", "--baseline", "report.json"]);
     insta::assert_snapshot!("baseline_same", same);
+}
+
+#[test]
+fn a_baseline_knows_what_has_moved() {
+    let here = bank();
+    let mut old: Value = serde_json::from_str(REPORT).unwrap();
+    for (i, finding) in old["findings"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .enumerate()
+    {
+        finding["id"] = json!(format!("{i:08x}"));
+        for access in finding["accesses"].as_array_mut().unwrap() {
+            access["line"] = json!(access["line"].as_u64().unwrap() + 100);
+        }
+    }
+    here.file("old.json", &old.to_string());
+    let args = ["report.json", "--warnings", "--baseline", "old.json"];
+    assert_eq!(output(&here, &args), (String::new(), Some(0)));
 }
 
 #[test]

@@ -336,6 +336,26 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Eight hexadecimal digits that stay the same when lines move: made of kind, functions, locks and the
+    /// object. Other findings may have the same.
+    pub fn fingerprint(&self) -> String {
+        let side = |access: &Access| {
+            let function = access.place.function.as_deref().unwrap_or_default();
+            let lock = access.waits_for.as_ref().map_or("", |lock| &lock.name);
+            format!("{} {function} {lock}", access.op)
+        };
+        let mut sides: Vec<String> = self.accesses.iter().map(side).collect();
+        sides.sort();
+        let object = self.object.as_ref().map_or("", |object| &object.name);
+        stable_hash(&format!(
+            "{} {object} {}",
+            self.kind.name(),
+            sides.join(" | ")
+        ))
+    }
+}
+
 impl Access {
     /// The place with the functions that were inlined there.
     fn told_place(&self) -> String {
@@ -366,7 +386,7 @@ fn short_hash(kind: Kind, signature: &str) -> String {
 }
 
 /// Eight hexadecimal digits that are the same for the same text on every machine: FNV-1a, mixed once more.
-pub(crate) fn stable_hash(text: &str) -> String {
+fn stable_hash(text: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     for byte in text.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::finding::{Access, Finding, Frame, Kind, Rung, stable_hash};
+use crate::finding::{Access, Finding, Frame, Kind, Rung};
 use flows::code_flow;
 
 /// Where the form is described.
@@ -126,7 +126,7 @@ fn result(finding: &Finding) -> Value {
         "locations": first,
         "partialFingerprints": {
             "deadheat/v1": finding.id,
-            "deadheat/functions/v1": by_functions(finding),
+            "deadheat/functions/v1": finding.fingerprint(),
         },
         "properties": {
             "id": finding.id,
@@ -181,23 +181,6 @@ fn side(access: &Access) -> String {
         Some(lock) => format!("{thread} waits for {} holding {held}", lock.name),
         None => format!("{} by {thread} holding {held}", access.op),
     }
-}
-
-/// A fingerprint of functions, locks and the object: lines may move.
-fn by_functions(finding: &Finding) -> String {
-    let side = |access: &Access| {
-        let function = access.place.function.as_deref().unwrap_or_default();
-        let lock = access.waits_for.as_ref().map_or("", |lock| &lock.name);
-        format!("{} {function} {lock}", access.op)
-    };
-    let mut sides: Vec<String> = finding.accesses.iter().map(side).collect();
-    sides.sort();
-    let object = finding.object.as_ref().map_or("", |object| &object.name);
-    stable_hash(&format!(
-        "{} {object} {}",
-        finding.kind.name(),
-        sides.join(" | ")
-    ))
 }
 
 fn location(frame: &Frame, text: &str) -> Value {

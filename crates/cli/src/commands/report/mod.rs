@@ -105,16 +105,15 @@ impl Args {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
         let before = match &self.baseline {
-            Some(path) => Some(baseline::names(&inputs::findings(path)?)),
+            Some(path) => Some(inputs::findings(path)?),
             None => None,
         };
         let (ids, wishes): (Vec<OsString>, Vec<OsString>) =
             self.wishes.iter().cloned().partition(is_finding);
         let inputs = inputs::read(&wishes)?;
         let all = merged(inputs.iter().flat_map(|input| input.findings.clone()));
-        let now = baseline::names(&all);
         for id in ids.iter().filter_map(|id| id.to_str()) {
-            if !now.contains(id) {
+            if !all.iter().any(|finding| finding.id == id) {
                 let what = format!("no finding {id} in {}", told_inputs(&inputs));
                 return Err(Error::usage(what)
                     .help("`deadheat report --warnings` shows all that there are"));
@@ -135,7 +134,7 @@ impl Args {
         let hidden = hidden.count();
         let (shown, compared) = match &before {
             Some(before) => {
-                let compared = baseline::compare(wanted, &now, before);
+                let compared = baseline::compare(wanted, &others, before);
                 let figures = (compared.known, compared.gone);
                 (compared.new, Some(figures))
             }

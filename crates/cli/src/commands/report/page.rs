@@ -45,8 +45,16 @@ fn overview(inputs: &[Input]) -> Option<Overview> {
         return None;
     };
     let trace = recording.traces().into_iter().next()?;
-    let mut steps = Watched::new(input::open(&trace).ok()?, "counting");
-    Overview::of(&mut steps).ok()
+    let found = input::open(&trace).and_then(|input| {
+        let mut steps = Watched::new(input, "counting");
+        Overview::of(&mut steps).map_err(|error| input::broken(&trace, &error))
+    });
+    found
+        .inspect_err(|error| {
+            let what = error.what();
+            say(format_args!("note: the run in figures is left out: {what}"));
+        })
+        .ok()
 }
 
 /// Where the files of findings may lie: their paths are as seen from where they were looked for.
