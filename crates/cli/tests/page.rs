@@ -250,6 +250,46 @@ fn a_phone_shows_one_column() {
     assert_eq!(page.problems(), [""; 0]);
 }
 
+#[test]
+fn many_threads_and_steps_fit() {
+    let here = Sandbox::new();
+    let mut report: Value = serde_json::from_str(REPORT).unwrap();
+    let way = &mut report["findings"][0]["interleaving"];
+    let lane = |number: u32| json!({ "number": number, "name": format!("worker-{number}") });
+    way["threads"] = (0..12).map(lane).collect();
+    let steps = way["steps"].as_array_mut().unwrap();
+    let sides = steps.split_off(14);
+    let some = steps.clone();
+    let more = some.iter().cycle().take(2000).cloned().enumerate();
+    *steps = more
+        .map(|(i, mut step)| {
+            step["thread"] = json!(i * 7 % 12);
+            step
+        })
+        .chain(sides)
+        .collect();
+    let path = page(&here, &report.to_string(), SOURCE);
+    let mut page = Browser::open(&path, 1300, 900);
+    for (width, step) in [(1300, "End"), (360, "Home"), (360, "End")] {
+        page.resize(width, 800);
+        page.press(step);
+        assert_eq!(page.js(OVERFLOW), json!([]), "{width}");
+        let outside = "(() => {
+            const rows = document.querySelector('.steps').getBoundingClientRect();
+            const shown = [...document.querySelectorAll('.steps .now .label')];
+            const boxes = shown.map((label) => label.getBoundingClientRect());
+            return boxes.filter((box) => box.right > rows.right || box.top < rows.top
+                || box.bottom > rows.bottom).length + (boxes.length === 1 ? 0 : 1);
+        })()";
+        assert_eq!(
+            page.js(outside),
+            0,
+            "what is done is in sight: {width} {step}"
+        );
+    }
+    assert_eq!(page.problems(), [""; 0]);
+}
+
 /// Text whose colour is too near to that behind it (WCAG AA: 4.5 to 1), with the figure.
 const POOR_CONTRAST: &str = r"
 (() => {

@@ -94,7 +94,7 @@ function way(finding, source, start, move) {
   const layOut = () => {
     drawn = timeline(steps, rows.clientWidth || 600, show);
     const names = steps.threads.map((lane) => Object.assign(el("span", { title: lane.name }, lane.name), { style: `width:${drawn.lane}px` }));
-    const head = Object.assign(el("div", { className: "lanes" }, names), { style: `padding-left:${GUTTER}px;width:${drawn.whole}px` });
+    const head = Object.assign(el("div", { className: drawn.narrow ? "lanes narrow" : "lanes" }, names), { style: `padding-left:${GUTTER}px;width:${drawn.whole}px` });
     rows.replaceChildren(head, drawn.drawing);
     show(now);
   };

@@ -49,7 +49,7 @@ function stepLabel(step, most = Infinity) {
 function timeline(way, width, choose) {
   const lanes = new Map(way.threads.map((lane, i) => [lane.number, i]));
   const longest = Math.max(4, ...way.threads.map((one) => Array.from(one.name).length));
-  const lane = Math.max(34, Math.min(84, longest * 8 + 12, Math.floor((0.45 * (width - GUTTER)) / Math.max(way.threads.length, 1))));
+  const lane = Math.max(18, Math.min(84, longest * 8 + 12, Math.floor((0.45 * (width - GUTTER)) / Math.max(way.threads.length, 1))));
   const above = way.earlier > 0 ? ROW : 6;
   const x = (thread) => GUTTER + (lanes.get(thread) || 0) * lane + lane / 2;
   const y = (step) => above + step * ROW + ROW / 2;
@@ -80,7 +80,7 @@ function timeline(way, width, choose) {
   });
   const lines = way.threads.map((one) => draw("line", { class: "lane", x1: x(one.number), x2: x(one.number), y1: 0, y2: height }));
   const held = spans.map((span) => {
-    const half = Math.max(9 - span.depth * 3, 3);
+    const half = Math.max(Math.min(9, lane / 2 - 1) - span.depth * 3, 3);
     const top = span.from < 0 ? 0 : y(span.from) - 4;
     const bottom = span.to >= way.steps.length ? height : y(span.to) + 4;
     return draw("rect", { class: "held", x: x(span.thread) - half, y: top, width: 2 * half, height: bottom - top, rx: 4, fill: colours.get(span.lock), stroke: colours.get(span.lock) }, draw("title", {}, `${laneName(way, span.thread)} holds ${span.lock}`));
@@ -90,7 +90,7 @@ function timeline(way, width, choose) {
     group.classList.toggle("now", i === now);
     group.classList.toggle("later", i > now);
   }));
-  return { drawing, show, lane, whole, colours, spans, top: (step) => y(step) - ROW / 2 };
+  return { drawing, show, lane, narrow: lane < longest * 8, whole, colours, spans, top: (step) => y(step) - ROW / 2 };
 }
 
 function laneName(way, number) {
