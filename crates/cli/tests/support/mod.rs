@@ -4,6 +4,7 @@
 
 pub mod browser;
 pub mod findings;
+pub mod page;
 pub mod program;
 pub mod scanner;
 pub mod verdict;

@@ -49,13 +49,13 @@ function stepLabel(step, most = Infinity) {
 function timeline(way, width, choose) {
   const lanes = new Map(way.threads.map((lane, i) => [lane.number, i]));
   const longest = Math.max(4, ...way.threads.map((one) => Array.from(one.name).length));
-  const lane = Math.max(18, Math.min(84, longest * 8 + 12, Math.floor((0.45 * (width - GUTTER)) / Math.max(way.threads.length, 1))));
+  const lane = Math.max(12, Math.min(84, longest * 8 + 12, Math.floor((0.45 * (width - GUTTER)) / Math.max(way.threads.length, 1))));
   const above = way.earlier > 0 ? ROW : 6;
   const x = (thread) => GUTTER + (lanes.get(thread) || 0) * lane + lane / 2;
   const y = (step) => above + step * ROW + ROW / 2;
   const height = above + way.steps.length * ROW + 8;
   const words = GUTTER + lane * way.threads.length + 10; // where labels begin
-  const whole = Math.max(width, words + 140);
+  const whole = Math.max(width, words + 110);
   const colours = lockColours(way);
   const spans = lockSpans(way);
   const drawing = draw("svg", { width: whole, height, viewBox: `0 0 ${whole} ${height}`, role: "img", "aria-label": "The steps that lead to the finding" });
