@@ -15,6 +15,7 @@ mod doctor;
 mod error;
 mod exit;
 mod explore;
+mod format;
 mod here;
 mod how;
 mod input;

@@ -142,11 +142,11 @@ impl Scanned {
         }
         let text = std::fs::read_to_string(report.path())
             .map_err(|error| failed(format!("cannot read what {shown} found: {error}")))?;
-        let misread = |error: serde_json::Error| {
+        let misread = |error: json::ReadError| {
             failed(format!("cannot understand what {shown} found: {error}"))
         };
         let warnings = json::findings(&text).map_err(misread)?;
-        let report: Report = serde_json::from_str(&text).map_err(misread)?;
+        let report: Report = serde_json::from_str(&text).map_err(|error| misread(error.into()))?;
         Ok(Scanned {
             warnings,
             unshared: report.stats.unshared,

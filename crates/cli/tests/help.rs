@@ -5,7 +5,7 @@ mod support;
 use support::{Sandbox, printed, succeed};
 
 /// Every command, as typed.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "",
     "check",
     "cc",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 25] = [
     "explore",
     "scan",
     "replay",
+    "report",
     "ls",
     "rm",
     "trace",

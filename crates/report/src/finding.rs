@@ -32,6 +32,29 @@ pub enum Kind {
     Failure,
 }
 
+impl Rung {
+    /// In a word, as it is written in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rung::Warning => "warning",
+            Rung::Observed => "observed",
+            Rung::Witness => "witness",
+            Rung::Confirmed => "confirmed",
+        }
+    }
+}
+
+impl Kind {
+    /// In a word, as it is written in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Race => "race",
+            Kind::Deadlock => "deadlock",
+            Kind::Failure => "failure",
+        }
+    }
+}
+
 /// A race or deadlock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -313,6 +336,26 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Eight hexadecimal digits that stay the same when lines move: made of kind, functions, locks and the
+    /// object. Other findings may have the same.
+    pub fn fingerprint(&self) -> String {
+        let side = |access: &Access| {
+            let function = access.place.function.as_deref().unwrap_or_default();
+            let lock = access.waits_for.as_ref().map_or("", |lock| &lock.name);
+            format!("{} {function} {lock}", access.op)
+        };
+        let mut sides: Vec<String> = self.accesses.iter().map(side).collect();
+        sides.sort();
+        let object = self.object.as_ref().map_or("", |object| &object.name);
+        stable_hash(&format!(
+            "{} {object} {}",
+            self.kind.name(),
+            sides.join(" | ")
+        ))
+    }
+}
+
 impl Access {
     /// The place with the functions that were inlined there.
     fn told_place(&self) -> String {
@@ -332,15 +375,20 @@ impl Access {
     }
 }
 
-/// Eight hexadecimal digits: FNV-1a, mixed once more. It must not change: people write names down.
+/// The name of a finding. It must not change: people write names down.
 fn short_hash(kind: Kind, signature: &str) -> String {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let kind = match kind {
-        Kind::Race => b'r',
-        Kind::Deadlock => b'd',
-        Kind::Failure => b'f',
+        Kind::Race => 'r',
+        Kind::Deadlock => 'd',
+        Kind::Failure => 'f',
     };
-    for byte in [kind].into_iter().chain(signature.bytes()) {
+    stable_hash(&format!("{kind}{signature}"))
+}
+
+/// Eight hexadecimal digits that are the same for the same text on every machine: FNV-1a, mixed once more.
+fn stable_hash(text: &str) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for byte in text.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
     let mixed = (hash ^ hash >> 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,6 +1,7 @@
 //! Findings as one JSON object.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::Finding;
 
@@ -31,13 +32,41 @@ pub fn report(findings: &[Finding], stats: impl Serialize) -> String {
     serde_json::to_string_pretty(&report).unwrap_or_default()
 }
 
+/// Why a text is no report that can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is no JSON, or not that of findings.
+    #[error("{0}")]
+    Malformed(#[from] serde_json::Error),
+    /// It is something else.
+    #[error("it has no version and findings")]
+    NoReport,
+    /// Another version of Deadheat has written it.
+    #[error("its version is {0}; this Deadheat reads version {VERSION}")]
+    OtherVersion(u64),
+}
+
 /// The findings of such a report.
-pub fn findings(text: &str) -> Result<Vec<Finding>, serde_json::Error> {
-    #[derive(Deserialize)]
-    struct Read {
-        findings: Vec<Finding>,
+///
+/// ```
+/// use deadheat_report::json;
+/// assert!(json::findings(&json::report(&[], ()))?.is_empty());
+/// assert!(json::findings(r#"{"version": 2, "findings": []}"#).is_err());
+/// # Ok::<(), json::ReadError>(())
+/// ```
+pub fn findings(text: &str) -> Result<Vec<Finding>, ReadError> {
+    let mut report: Value = serde_json::from_str(text)?;
+    let version = report.get("version").and_then(Value::as_u64);
+    match version {
+        None => Err(ReadError::NoReport),
+        Some(version) if version != u64::from(VERSION) => Err(ReadError::OtherVersion(version)),
+        Some(_) => {
+            let findings = report.get_mut("findings").map(Value::take);
+            Ok(serde_json::from_value(
+                findings.ok_or(ReadError::NoReport)?,
+            )?)
+        }
     }
-    serde_json::from_str::<Read>(text).map(|read| read.findings)
 }
 
 #[cfg(test)]

@@ -1,14 +1,20 @@
 //! Findings as SARIF 2.1.0, the form that code hosts and editors read.
 //!
 //! Each finding is one result. It stands at its first access; the others are related locations. Its code
-//! flow has one thread flow for each side: where the thread was created, the calls on the way, the locks that it holds, the access.
-//! The fingerprint is the finding's name. Files in the current folder are relative to it.
+//! flow has one thread flow for each thread: see [`flows`]. The first fingerprint is the finding's name, the second is made of
+//! functions and the object, so that it stays when lines move. Files in the current folder are relative to it.
+//!
+//! GitHub refuses a run of more than 25,000 results or a result of more than 10,000 steps, and shows 5,000 and 1,000. So no more
+//! are written, the surest findings and the last steps; what is left out is said in the file.
+
+mod flows;
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
 
 use crate::finding::{Access, Finding, Frame, Kind, Rung};
+use flows::code_flow;
 
 /// Where the form is described.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -16,8 +22,8 @@ const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// The name of the folder that files are relative to.
 const BASE: &str = "SRCROOT";
 
-/// How many calls of a stack are told: readers of SARIF have limits.
-const CALLS: usize = 100;
+/// The most findings that are written.
+const MOST_RESULTS: usize = 5_000;
 
 /// Identifiers of the kinds of findings, with a name and what they are.
 const RULES: [(Kind, &str, &str, &str); 3] = [
@@ -59,12 +65,22 @@ pub fn report(findings: &[Finding], version: &str) -> String {
             })
         })
         .collect();
-    let results: Vec<Value> = findings.iter().map(result).collect();
+    let results: Vec<Value> = surest(findings).into_iter().map(result).collect();
+    let left_out = findings.len() - results.len();
     let mut run = json!({
         "tool": { "driver": { "name": "Deadheat", "version": version, "rules": rules } },
         "columnKind": "unicodeCodePoints",
         "results": results,
     });
+    if left_out > 0 {
+        let text = format!(
+            "{left_out} of {} findings are left out: the least sure ones. All are in the JSON report.",
+            findings.len()
+        );
+        let note = json!({ "level": "warning", "message": { "text": text } });
+        run["invocations"] =
+            json!([{ "executionSuccessful": true, "toolExecutionNotifications": [note] }]);
+    }
     if let Some(here) = std::env::current_dir()
         .ok()
         .filter(|here| here.is_absolute())
@@ -75,6 +91,15 @@ pub fn report(findings: &[Finding], version: &str) -> String {
     let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
     // Strings, numbers and lists of them cannot fail to be written.
     serde_json::to_string_pretty(&log).unwrap_or_default()
+}
+
+/// As many as there is room for, in their order.
+fn surest(findings: &[Finding]) -> Vec<&Finding> {
+    let mut all: Vec<(usize, &Finding)> = findings.iter().enumerate().collect();
+    all.sort_by_key(|(at, finding)| (std::cmp::Reverse(finding.rung), *at));
+    all.truncate(MOST_RESULTS);
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, finding)| finding).collect()
 }
 
 fn result(finding: &Finding) -> Value {
@@ -93,22 +118,16 @@ fn result(finding: &Finding) -> Value {
     });
     let first: Vec<Value> = places.by_ref().take(1).collect();
     let related: Vec<Value> = places.collect();
-    let mut flows: Vec<Value> = Vec::new();
-    for access in &finding.accesses {
-        let mut flow = thread_flow(access);
-        // Two threads that were created at the same place can have the same name; flows cannot.
-        if flows.iter().any(|other| other["id"] == flow["id"]) {
-            flow["id"] = json!(format!("{} ({})", access.thread.name, flows.len() + 1));
-        }
-        flows.push(flow);
-    }
     let mut result = json!({
         "ruleId": RULES[rule].1,
         "ruleIndex": rule,
         "level": level,
         "message": { "text": message(finding) },
         "locations": first,
-        "partialFingerprints": { "deadheat/v1": finding.id },
+        "partialFingerprints": {
+            "deadheat/v1": finding.id,
+            "deadheat/functions/v1": finding.fingerprint(),
+        },
         "properties": {
             "id": finding.id,
             "rung": finding.rung,
@@ -119,8 +138,8 @@ fn result(finding: &Finding) -> Value {
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
     }
-    if !flows.is_empty() {
-        result["codeFlows"] = json!([{ "threadFlows": flows }]);
+    if let Some(flow) = code_flow(finding) {
+        result["codeFlows"] = json!([flow]);
     }
     result
 }
@@ -162,31 +181,6 @@ fn side(access: &Access) -> String {
         Some(lock) => format!("{thread} waits for {} holding {held}", lock.name),
         None => format!("{} by {thread} holding {held}", access.op),
     }
-}
-
-fn thread_flow(access: &Access) -> Value {
-    let mut steps = Vec::new();
-    let mut add = |frame: &Frame, text: String, kinds: &[&str]| {
-        steps.push(json!({ "location": location(frame, &text), "kinds": kinds }));
-    };
-    let thread = &access.thread.name;
-    if !access.thread.created_at.is_empty() {
-        let frame = crate::own_place(&access.thread.created_at);
-        add(&frame, format!("{thread} is created"), &["call"]);
-    }
-    let calls = access.stack.iter().skip(1).take(CALLS);
-    for frame in calls.collect::<Vec<_>>().into_iter().rev() {
-        add(frame, format!("{thread} calls"), &["call", "function"]);
-    }
-    for lock in &access.locks {
-        if !lock.acquired_at.is_empty() {
-            let frame = crate::own_place(&lock.acquired_at);
-            let text = format!("{thread} takes {}", lock.name);
-            add(&frame, text, &["acquire", "lock"]);
-        }
-    }
-    add(&access.place, side(access), &["danger"]);
-    json!({ "id": thread, "locations": steps })
 }
 
 fn location(frame: &Frame, text: &str) -> Value {

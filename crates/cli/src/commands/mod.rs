@@ -12,6 +12,7 @@ mod ls;
 mod predict;
 mod record;
 mod replay;
+mod report;
 mod rm;
 mod scan;
 mod schedule;
@@ -55,6 +56,7 @@ Examples:
   deadheat record -- ./prog args            record a run
   deadheat predict                          look for races in the latest recording
   deadheat replay 3fa1b2c4                  run the program into a finding
+  deadheat report --html                    what was found, as a page to look at
   deadheat scan src/*.c                     look for races without running the program
   deadheat trace stats                      what the latest recording holds
   deadheat doctor                           what works on this machine
@@ -76,6 +78,7 @@ enum Command {
     Explore(explore::Args),
     Scan(scan::Args),
     Replay(replay::Args),
+    Report(report::Args),
     Ls(ls::Args),
     Rm(rm::Args),
     Trace(trace::Args),
@@ -108,6 +111,7 @@ pub fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Command::Explore(args) => args.run().map(ExitCode::from),
         Command::Scan(args) => args.run(&applied.args[2..]),
         Command::Replay(args) => args.run().map(ExitCode::from),
+        Command::Report(args) => args.run().map(ExitCode::from),
         Command::Ls(args) => args.run().map(ExitCode::from),
         Command::Rm(args) => args.run().map(ExitCode::from),
         Command::Trace(args) => args.run(),

@@ -8,6 +8,7 @@
 //! .deadheat/recordings/000001/trace.dht.stdin       its standard input
 //! .deadheat/recordings/000001/trace.dht.inputs      what its threads got from the system, once it was run again
 //! .deadheat/recordings/000001/info.json             how it came about
+//! .deadheat/recordings/000001/report.json           what was found in it
 //! ```
 //!
 //! Recordings are numbered in the order of their making, with a fixed width: a path of another
@@ -29,6 +30,7 @@ const FOLDER: &str = ".deadheat";
 const RECORDINGS: &str = "recordings";
 const TRACE: &str = "trace.dht";
 const INFO: &str = "info.json";
+const REPORT: &str = "report.json";
 
 /// What the top folder of a project has in it.
 const MARKS: [&str; 11] = [
@@ -157,6 +159,11 @@ impl Recording {
     pub fn info(&self) -> Option<Info> {
         let text = std::fs::read_to_string(self.folder.join(INFO)).ok()?;
         serde_json::from_str(&text).ok()
+    }
+
+    /// Where its findings are, or will be.
+    pub fn report(&self) -> PathBuf {
+        self.folder.join(REPORT)
     }
 
     /// Writes down how it came about.

@@ -2,7 +2,9 @@
 
 #![allow(dead_code)] // each test file uses its part
 
+pub mod browser;
 pub mod findings;
+pub mod page;
 pub mod program;
 pub mod scanner;
 pub mod verdict;
