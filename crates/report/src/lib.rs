@@ -16,6 +16,7 @@ mod overview;
 pub mod sarif;
 mod suppress;
 pub mod text;
+mod ways;
 
 pub use binaries::{Binaries, roles};
 pub use context::{Block, Context, Contexts, Held, Place, Stack};
@@ -28,3 +29,4 @@ pub use interleaving::{Does, Interleaving, Lane, Step};
 pub use names::{Global, Names, is_foreign, is_foreign_file, seen_from};
 pub use overview::{LockUse, Overview, Slice, ThreadUse};
 pub use suppress::{Suppressions, SyntaxError};
+pub use ways::{Then, Way, Ways};
