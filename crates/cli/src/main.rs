@@ -35,6 +35,7 @@ mod symbols;
 mod terminal;
 mod unseen;
 mod watch;
+mod ways;
 mod witness;
 
 use std::ffi::{OsStr, OsString};

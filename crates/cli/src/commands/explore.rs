@@ -31,8 +31,9 @@ use crate::input;
 use crate::leave_out;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
-use crate::store::{Store, select};
+use crate::store::{self, Store, select};
 use crate::terminal::{BAD, GOOD, count, counted, styled};
+use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -154,7 +155,7 @@ impl Args {
             typed: self.command.clone(),
             options: self.one_by_one().options(true),
             steady: true,
-            place: Place::Store(recording),
+            place: Place::Store(recording.clone()),
             again: None,
             aside: self.is_json() && self.output.is_none(),
             variables,
@@ -174,10 +175,15 @@ impl Args {
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
         explored.findings.sort_by_key(|finding| finding.kind);
+        let mut remarks = Vec::new();
+        ways::tell(trace, &[], &mut explored.findings, &mut remarks);
+        let kept = json::report(&explored.findings, WholeFigures::of(&explored)) + "\n";
+        recording.keep_report(&kept, &mut remarks);
         match self.format {
             Format::Text => show_whole(&explored),
             Format::Json => self.write(&explored.findings, WholeFigures::of(&explored))?,
         }
+        input::tell(&remarks);
         let is_whole = explored.outcome.cuts.is_empty() && explored.unsettled.is_empty();
         Ok(match (explored.findings.len(), is_whole) {
             (0, true) => Exit::Clean,
@@ -215,6 +221,16 @@ impl Args {
         let archive = self.archive(store, again.invocation.command.clone());
         let settled = self.settle_all(trace, &again, &analysis, &archive, &config)?;
         let found = warnings::report(&mut analysis, &settled);
+        ways::tell(
+            trace,
+            &analysis.runs,
+            &mut analysis.findings,
+            &mut analysis.remarks,
+        );
+        if let Some(recording) = store::Recording::of_trace(trace) {
+            let kept = json::report(&analysis.findings, SettledFigures::of(&settled)) + "\n";
+            recording.keep_report(&kept, &mut analysis.remarks);
+        }
         match self.format {
             Format::Text => show_settled(&analysis, &settled),
             Format::Json => self.write(&analysis.findings, SettledFigures::of(&settled))?,

@@ -20,7 +20,9 @@ use crate::how::How;
 use crate::input;
 use crate::leave_out;
 use crate::prediction::Model;
+use crate::store::Recording;
 use crate::terminal::{Align, BAD, GOOD, count, counted, duration, say, size, styled, table};
+use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -124,6 +126,16 @@ impl Args {
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
         let suppressed = before - analysis.findings.len();
+        ways::tell(
+            &path,
+            &analysis.runs,
+            &mut analysis.findings,
+            &mut analysis.remarks,
+        );
+        if let Some(recording) = Recording::of_trace(&path) {
+            let kept = json::report(&analysis.findings, Figures::of(&analysis)) + "\n";
+            recording.keep_report(&kept, &mut analysis.remarks);
+        }
 
         let report = match self.format {
             Format::Text => text_report(&analysis),

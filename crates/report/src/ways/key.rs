@@ -109,7 +109,9 @@ impl Story<'_> {
     /// What a thread has read last, and who had written it.
     fn values_of(&mut self, side: usize) {
         let thread = self.steps[side].thread();
-        let own = (0..=side).rev().filter(|at| self.steps[*at].thread() == thread);
+        let own = (0..=side)
+            .rev()
+            .filter(|at| self.steps[*at].thread() == thread);
         let reads: Vec<usize> = own
             .filter(|at| self.steps[*at].event().op().reads())
             .take(READS)
@@ -148,7 +150,10 @@ impl Story<'_> {
         let Some(taken) = taken else {
             return;
         };
-        let (event, giving) = (self.steps[taken].event(), gives(self.steps[taken].event().op()));
+        let (event, giving) = (
+            self.steps[taken].event(),
+            gives(self.steps[taken].event().op()),
+        );
         let given = self.last_before(taken, |step| {
             let other = step.event();
             step.thread() != thread

@@ -132,14 +132,18 @@ impl Follower {
             self.passed = Some(passed.to_vec());
         }
         let slot = match index < self.way.start {
-            true => index.0.checked_sub(self.recorded.start).map(|slot| slot as usize),
+            true => index
+                .0
+                .checked_sub(self.recorded.start)
+                .map(|slot| slot as usize),
             false => self.slot(index, &step.event, passed),
         };
         let next = self.way.next.iter().position(|next| *next == index);
         let is_also = self.way.also.contains(&index);
         if next.is_some() || is_also || slot.is_some() {
             let op = step.event.op();
-            let is_doubtful = op.reads() && words_of(&step.event).any(|word| self.left_out.has(word));
+            let is_doubtful =
+                op.reads() && words_of(&step.event).any(|word| self.left_out.has(word));
             let kept = Kept {
                 index,
                 context: context(),

@@ -31,7 +31,9 @@ pub fn told(follower: &Follower, finding: &Finding, explain: &Explain) -> Option
     let surplus = all.len().saturating_sub(most);
     all.drain(also..(also + surplus).min(all.len()));
     let first = all.iter().find_map(|(slot, _, _)| *slot);
-    let ends = next.iter().map(|kept| (None, *kept, values.would_write(kept)));
+    let ends = next
+        .iter()
+        .map(|kept| (None, *kept, values.would_write(kept)));
     all.extend(ends);
     let mut names = Names {
         explain,
@@ -66,7 +68,10 @@ pub fn told(follower: &Follower, finding: &Finding, explain: &Explain) -> Option
 fn mark_sides(steps: &mut [Step], ends: usize, sides: &[Access]) {
     let mut open: Vec<usize> = (0..sides.len()).collect();
     for step in steps.iter_mut() {
-        if let Some(at) = open.iter().position(|side| sides[*side].index == Some(step.index)) {
+        if let Some(at) = open
+            .iter()
+            .position(|side| sides[*side].index == Some(step.index))
+        {
             step.side = Some(open.remove(at));
         }
     }
@@ -159,9 +164,10 @@ impl Names<'_> {
 
     fn own(&mut self, pc: Pc) -> Frame {
         let explain = self.explain;
-        let place = self.places.entry(pc).or_insert_with(|| {
-            crate::own_place(&explain.names.frames(pc, explain.tables))
-        });
+        let place = self
+            .places
+            .entry(pc)
+            .or_insert_with(|| crate::own_place(&explain.names.frames(pc, explain.tables)));
         place.clone()
     }
 }

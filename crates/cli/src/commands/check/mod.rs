@@ -37,6 +37,7 @@ use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
 use crate::store::Store;
 use crate::terminal::{counted, say};
+use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -201,6 +202,12 @@ impl Args {
             analysis
                 .findings
                 .retain(|finding| !suppressions.match_finding(finding));
+            ways::tell(
+                trace,
+                &analysis.runs,
+                &mut analysis.findings,
+                &mut analysis.remarks,
+            );
             if self.runs > 1 {
                 let orders = coverage.add(trace)?;
                 if orders > 0 {
@@ -222,6 +229,7 @@ impl Args {
         if let Some(others) = &mut others {
             let mut found = std::mem::take(&mut others.findings);
             found.retain(|finding| !suppressions.match_finding(finding));
+            ways::tell(&recorded.traces[0], &[], &mut found, &mut analysis.remarks);
             analysis.take_in_findings(found);
         }
         let outcome = scanned.map(|scanned| scanned.join(&mut analysis.findings));
@@ -230,12 +238,19 @@ impl Args {
             .retain(|finding| !suppressions.match_finding(finding));
         let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
         analysis.findings.sort_by_key(by_rung);
+        let figures = CheckFigures {
+            of_methods: Figures::of(&analysis),
+            orders: others.as_ref().map(OrderFigures::of),
+            scan: outcome.as_ref(),
+        };
+        let kept = json::report(&analysis.findings, &figures) + "\n";
+        recording.keep_report(&kept, &mut analysis.remarks);
         let found = deadlocked
             + match self.format {
                 Format::Text => {
                     told::findings(&analysis, others.as_ref(), outcome.as_ref(), self.warnings)
                 }
-                Format::Json => self.write_json(&mut analysis, others.as_ref(), outcome)?,
+                Format::Json => self.write_json(&mut analysis, &figures)?,
             };
         self.tell_coverage(&coverage, last_new);
         let of_search = search::exit(&analysis, found);
@@ -252,21 +267,11 @@ impl Args {
     }
 
     /// Writes the report for programs; how many findings there are that are more than suspicious.
-    fn write_json(
-        &self,
-        analysis: &mut Analysis,
-        others: Option<&Explored>,
-        scan: Option<Outcome>,
-    ) -> Result<usize> {
+    fn write_json(&self, analysis: &mut Analysis, figures: &CheckFigures) -> Result<usize> {
         if !self.warnings {
             let findings = &mut analysis.findings;
             findings.retain(|finding| finding.rung != Rung::Warning);
         }
-        let figures = CheckFigures {
-            of_methods: Figures::of(analysis),
-            orders: others.map(OrderFigures::of),
-            scan,
-        };
         let report = json::report(&analysis.findings, figures) + "\n";
         predict::write(&report, self.output.as_deref())?;
         input::tell(&analysis.remarks);
@@ -343,13 +348,13 @@ impl Args {
 
 /// What was done, for programs.
 #[derive(Serialize)]
-struct CheckFigures {
+struct CheckFigures<'a> {
     #[serde(flatten)]
     of_methods: Figures,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<OrderFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    scan: Option<Outcome>,
+    scan: Option<&'a Outcome>,
 }
 
 /// How many other orders were executed, for programs.
