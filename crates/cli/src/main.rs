@@ -18,6 +18,7 @@ mod how;
 mod input;
 mod launch;
 mod leave_out;
+mod look;
 mod marks;
 mod prediction;
 mod program;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_detect::Method;
-use deadheat_report::{Finding, Rung, json, text};
+use deadheat_report::text::{self, Look};
+use deadheat_report::{Finding, Rung, json};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
@@ -29,6 +30,7 @@ use crate::explore::whole::{self, Explored};
 use crate::how::How;
 use crate::input;
 use crate::leave_out;
+use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
 use crate::store::{self, Store, select};
@@ -96,6 +98,9 @@ pub struct Args {
     /// Write the JSON report to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: LookArgs,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -180,7 +185,7 @@ impl Args {
         let kept = json::report(&explored.findings, WholeFigures::of(&explored)) + "\n";
         recording.keep_report(&kept, &mut remarks);
         match self.format {
-            Format::Text => show_whole(&explored),
+            Format::Text => show_whole(&explored, &self.look.look()),
             Format::Json => self.write(&explored.findings, WholeFigures::of(&explored))?,
         }
         input::tell(&remarks);
@@ -232,7 +237,7 @@ impl Args {
             recording.keep_report(&kept, &mut analysis.remarks);
         }
         match self.format {
-            Format::Text => show_settled(&analysis, &settled),
+            Format::Text => show_settled(&analysis, &settled, &self.look.look()),
             Format::Json => self.write(&analysis.findings, SettledFigures::of(&settled))?,
         }
         let is_open = |one: &Settled| matches!(one.verdict, Verdict::Inconclusive(_));
@@ -334,7 +339,7 @@ impl Args {
     }
 }
 
-fn show_whole(explored: &Explored) {
+fn show_whole(explored: &Explored, look: &Look) {
     let progress = &explored.outcome.progress;
     let how = match explored.is_copied {
         true => "",
@@ -371,18 +376,18 @@ fn show_whole(explored: &Explored) {
         row("unconfirmed", what.clone());
     }
     for finding in &explored.findings {
-        anstream::print!("\n{}", text::finding(finding));
+        anstream::print!("\n{}", text::finding(finding, look));
     }
 }
 
-fn show_settled(analysis: &Analysis, settled: &[Settled]) {
+fn show_settled(analysis: &Analysis, settled: &[Settled], look: &Look) {
     told::warnings(settled);
     let sure = |finding: &&Finding| finding.rung != Rung::Warning;
     if settled.is_empty() {
         anstream::println!("{}", styled(GOOD, "no warning is unsettled"));
     }
     for finding in analysis.findings.iter().filter(sure) {
-        anstream::print!("\n{}", text::finding(finding));
+        anstream::print!("\n{}", text::finding(finding, look));
     }
     input::tell(&analysis.remarks);
 }

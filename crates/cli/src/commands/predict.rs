@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use deadheat_detect::{Method, Promise};
-use deadheat_report::{Kind, Rung, json, text};
+use deadheat_report::text::{self, Look};
+use deadheat_report::{Kind, Rung, json};
 use deadheat_trace::{Mode, Steps};
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ use crate::exit::Exit;
 use crate::how::How;
 use crate::input;
 use crate::leave_out;
+use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::store::Recording;
 use crate::terminal::{Align, BAD, GOOD, count, counted, duration, say, size, styled, table};
@@ -86,6 +88,9 @@ pub struct Args {
     output: Option<PathBuf>,
 
     #[command(flatten)]
+    look: LookArgs,
+
+    #[command(flatten)]
     config: ConfigArgs,
 }
 
@@ -138,7 +143,7 @@ impl Args {
         }
 
         let report = match self.format {
-            Format::Text => text_report(&analysis),
+            Format::Text => text_report(&analysis, &self.look.look()),
             Format::Json => json::report(&analysis.findings, Figures::of(&analysis)) + "\n",
         };
         write(&report, self.output.as_deref())?;
@@ -232,10 +237,10 @@ fn methods(names: &[String]) -> Result<Vec<How>> {
     Ok(found)
 }
 
-fn text_report(analysis: &Analysis) -> String {
+fn text_report(analysis: &Analysis, look: &Look) -> String {
     let mut report = String::new();
     for finding in &analysis.findings {
-        report.push_str(&text::finding(finding));
+        report.push_str(&text::finding(finding, look));
         report.push('\n');
     }
     if analysis.runs.len() > 1 {

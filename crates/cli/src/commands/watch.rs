@@ -10,6 +10,7 @@ use deadheat_report::{Suppressions, json, text};
 use crate::config::ConfigArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::look::LookArgs;
 use crate::program::Program;
 use crate::store::info::Ended;
 use crate::terminal::{BAD, GOOD, count, counted, duration, say, styled};
@@ -64,6 +65,9 @@ pub struct Args {
     exit_code_from_program: bool,
 
     #[command(flatten)]
+    look: LookArgs,
+
+    #[command(flatten)]
     config: ConfigArgs,
 
     /// The program and its arguments.
@@ -106,7 +110,7 @@ impl Args {
             options: std::env::var(crate::launch::OPTIONS).ok(),
             places: None,
             suppressions: &suppressions,
-            show: self.format == Format::Text,
+            show: (self.format == Format::Text).then(|| self.look.look()),
             enforced: None,
         };
         let watched = match self.two_pass {
@@ -166,7 +170,7 @@ impl Args {
                 writeln!(
                     file,
                     "{}",
-                    anstream::adapter::strip_str(&text::finding(finding))
+                    anstream::adapter::strip_str(&text::finding(finding, &self.look.look()))
                 )
             }),
             (Format::Json, out) => {
@@ -184,7 +188,7 @@ impl Args {
 
 /// Simple detection over everything, then detailed detection on what it flagged.
 fn two_passes(mut plan: Plan<'_>) -> Result<Watched> {
-    let show = std::mem::replace(&mut plan.show, false);
+    let show = plan.show.take();
     let on_race = std::mem::replace(&mut plan.on_race, OnRace::Continue);
     plan.detector = Detector::Simple;
     let first = plan.run()?;

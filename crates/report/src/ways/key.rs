@@ -46,9 +46,9 @@ pub fn of(steps: &[Candidate], kind: Kind) -> Vec<bool> {
     match kind {
         Kind::Race => sides.iter().for_each(|side| story.memory_of(*side)),
         Kind::Failure => sides.iter().for_each(|side| story.values_of(*side)),
-        Kind::Deadlock => {}
+        Kind::Deadlock => sides.iter().for_each(|side| story.others_at(*side)),
     }
-    sides.iter().for_each(|side| story.creation_of(*side));
+    story.creations_of(&sides);
     sides.iter().for_each(|side| story.handed_to(*side));
     story.is_key
 }
@@ -132,13 +132,33 @@ impl Story<'_> {
         }
     }
 
-    /// Who created the thread of a side.
-    fn creation_of(&mut self, side: usize) {
-        let thread = self.steps[side].thread();
-        let created = self.last_before(side, |step| {
-            step.event().op() == Op::Fork && step.event().peer() == thread
+    /// What another thread has done last to what a side waits for, if that is no lock: a notification that came too early.
+    fn others_at(&mut self, side: usize) {
+        let own = self.steps[side].event();
+        let is_thread = |op: Op| matches!(op, Op::Join | Op::JoinRequest | Op::Fork);
+        if own.is_lock_op() || own.op().is_access() || is_thread(own.op()) {
+            return;
+        }
+        let done = self.last_before(side, |step| {
+            let other = step.event();
+            let speaks_of_it = !other.op().is_access() && !is_thread(other.op());
+            speaks_of_it && other.thread() != own.thread() && other.target() == own.target()
         });
-        self.tell(created);
+        self.tell(done);
+    }
+
+    /// Who created the threads of the sides, if there is room for all of that.
+    fn creations_of(&mut self, sides: &[usize]) {
+        let created = sides.iter().filter_map(|side| {
+            let thread = self.steps[*side].thread();
+            self.last_before(*side, |step| {
+                step.event().op() == Op::Fork && step.event().peer() == thread
+            })
+        });
+        let created: Vec<usize> = created.collect();
+        if self.many + created.len() <= FEW {
+            created.into_iter().for_each(|at| self.tell(Some(at)));
+        }
     }
 
     /// What the thread of a side got from another thread last: a lock, a wake-up, a message, an end.

@@ -154,12 +154,14 @@ impl Names<'_> {
     fn place(&mut self, kept: &Kept) -> Frame {
         let pc = kept.context.step.event.pc();
         let innermost = self.own(pc);
-        if !innermost.foreign {
+        if !innermost.is_foreign() {
             return innermost;
         }
         let calls: Vec<Pc> = kept.context.stack.calls().collect();
         let mut frames = calls.into_iter().map(|call| self.own(call));
-        frames.find(|frame| !frame.foreign).unwrap_or(innermost)
+        frames
+            .find(|frame| !frame.is_foreign())
+            .unwrap_or(innermost)
     }
 
     fn own(&mut self, pc: Pc) -> Frame {

@@ -32,6 +32,7 @@ use crate::explore::whole::Explored;
 use crate::how::How;
 use crate::input;
 use crate::leave_out::{self, LeaveOut};
+use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
@@ -122,6 +123,9 @@ pub struct Args {
     /// Write the JSON report to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: LookArgs,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -248,7 +252,9 @@ impl Args {
         let found = deadlocked
             + match self.format {
                 Format::Text => {
-                    told::findings(&analysis, others.as_ref(), outcome.as_ref(), self.warnings)
+                    let look = self.look.look();
+                    let shown = (self.warnings, &look);
+                    told::findings(&analysis, others.as_ref(), outcome.as_ref(), shown)
                 }
                 Format::Json => self.write_json(&mut analysis, &figures)?,
             };
