@@ -1,4 +1,4 @@
-//! Tells of findings how they come about: by their witnesses, by what was proven, or as the run went.
+//! Tells of findings how they come about, by their witnesses, by what was proven, or as the run went; and what to change, where the trace says so.
 //!
 //! Every trace is read once for all findings in it.
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
-use deadheat_report::{Explain, Finding, Names, Rung, Then, Way, Ways};
+use deadheat_report::{Explain, Finding, Names, Rung, Suggestions, Then, Way, Ways};
 use deadheat_trace::{EventIndex, Steps, ThreadId};
 
 use crate::analysis::Run;
@@ -19,14 +19,13 @@ use crate::witness::{self, Witness};
 /// trace.
 pub fn tell(trace: &Path, runs: &[Run], findings: &mut [Finding], remarks: &mut Vec<String>) {
     let proven = witness::proven(runs);
-    let mut of_traces: BTreeMap<PathBuf, Vec<(usize, Way)>> = BTreeMap::new();
+    let mut of_traces: BTreeMap<PathBuf, Vec<(usize, Option<Way>)>> = BTreeMap::new();
     for (number, finding) in findings.iter().enumerate() {
-        if finding.rung == Rung::Warning || finding.interleaving.is_some() {
+        if finding.interleaving.is_some() {
             continue;
         }
         match way(trace, finding, &proven) {
-            Ok(Some((path, way))) => of_traces.entry(path).or_default().push((number, way)),
-            Ok(None) => {}
+            Ok((path, way)) => of_traces.entry(path).or_default().push((number, way)),
             Err(error) => remarks.push(format!(
                 "how {} comes about cannot be told: {}",
                 finding.id,
@@ -44,15 +43,19 @@ pub fn tell(trace: &Path, runs: &[Run], findings: &mut [Finding], remarks: &mut 
     }
 }
 
-/// Which schedule leads to a finding, in which trace.
+/// In which trace a finding is, and which schedule leads to it there, if one does.
 fn way(
     trace: &Path,
     finding: &Finding,
     proven: &HashMap<Vec<u64>, &Proven>,
-) -> Result<Option<(PathBuf, Way)>> {
+) -> Result<(PathBuf, Option<Way>)> {
+    let here = trace.to_owned();
+    if finding.rung == Rung::Warning {
+        return Ok((here, None));
+    }
     if let Some(path) = &finding.witness {
         let witness = Witness::read(Path::new(path))?;
-        return Ok(Some((witness.trace.path.clone(), of_witness(&witness))));
+        return Ok((witness.trace.path.clone(), Some(of_witness(&witness))));
     }
     let sides = witness::sides(finding);
     if let Some(proven) = proven.get(&sides) {
@@ -62,21 +65,19 @@ fn way(
             next: proven.next.clone(),
             also: Vec::new(),
         };
-        return Ok(Some((trace.to_owned(), way)));
+        return Ok((here, Some(way)));
     }
     // What was seen in the run came about as the run went.
-    Ok(match sides[..] {
-        [.., last] if finding.rung == Rung::Observed => {
-            let way = Way {
-                start: EventIndex(last),
-                next: vec![EventIndex(last)],
-                also: sides.iter().copied().map(EventIndex).collect(),
-                ..Way::default()
-            };
-            Some((trace.to_owned(), way))
-        }
+    let way = match sides[..] {
+        [.., last] if finding.rung == Rung::Observed => Some(Way {
+            start: EventIndex(last),
+            next: vec![EventIndex(last)],
+            also: sides.iter().copied().map(EventIndex).collect(),
+            ..Way::default()
+        }),
         _ => None,
-    })
+    };
+    Ok((here, way))
 }
 
 fn of_witness(witness: &Witness) -> Way {
@@ -93,8 +94,14 @@ fn of_witness(witness: &Witness) -> Way {
     }
 }
 
-fn tell_in(path: &Path, ways: Vec<(usize, Way)>, findings: &mut [Finding]) -> Result<()> {
-    let (numbers, ways): (Vec<usize>, Vec<Way>) = ways.into_iter().unzip();
+fn tell_in(path: &Path, asked: Vec<(usize, Option<Way>)>, findings: &mut [Finding]) -> Result<()> {
+    let numbered = asked
+        .iter()
+        .map(|(number, _)| (*number, &findings[*number]));
+    let mut suggestions = Suggestions::of(numbered);
+    let with_way = |(number, way): (usize, Option<Way>)| Some((number, way?));
+    let all: Vec<usize> = asked.iter().map(|(number, _)| *number).collect();
+    let (told, ways): (Vec<usize>, Vec<Way>) = asked.into_iter().filter_map(with_way).unzip();
     let mut ways = Ways::new(ways);
     let mut steps = Watched::new(input::open(path)?, "telling how");
     let mut index = 0;
@@ -102,6 +109,7 @@ fn tell_in(path: &Path, ways: Vec<(usize, Way)>, findings: &mut [Finding]) -> Re
         .next_step()
         .map_err(|error| input::broken(path, &error))?
     {
+        suggestions.step(EventIndex(index), &step, ways.contexts());
         ways.step(EventIndex(index), &step);
         index += 1;
     }
@@ -111,9 +119,15 @@ fn tell_in(path: &Path, ways: Vec<(usize, Way)>, findings: &mut [Finding]) -> Re
         tables: steps.tables(),
         contexts: ways.contexts(),
     };
-    for (at, number) in numbers.into_iter().enumerate() {
+    for (at, number) in told.into_iter().enumerate() {
         let finding = &mut findings[number];
         finding.interleaving = ways.told(at, finding, &explain);
+    }
+    for number in all {
+        let finding = &mut findings[number];
+        if let Some(suggestion) = suggestions.told(number, finding, &explain) {
+            finding.suggestion = Some(suggestion);
+        }
     }
     Ok(())
 }

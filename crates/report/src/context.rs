@@ -174,6 +174,12 @@ impl Contexts {
         }
     }
 
+    /// The locks that a thread holds, in the order of their taking.
+    pub fn held(&self, thread: ThreadId) -> &[Held] {
+        let state = self.threads.get(&thread);
+        state.map_or(&[], |state| &state.locks)
+    }
+
     /// What surrounds the step that is about to come.
     pub fn now(&self, step: &Step) -> Context {
         let event = &step.event;

@@ -14,6 +14,7 @@ pub mod json;
 mod names;
 mod overview;
 pub mod sarif;
+mod suggest;
 mod suppress;
 pub mod text;
 mod ways;
@@ -28,5 +29,6 @@ pub use finding::{
 pub use interleaving::{Does, Interleaving, Lane, Step};
 pub use names::{Global, Names, is_foreign, is_foreign_file, seen_from};
 pub use overview::{LockUse, Overview, Slice, ThreadUse};
+pub use suggest::Suggestions;
 pub use suppress::{Suppressions, SyntaxError};
 pub use ways::{Then, Way, Ways};

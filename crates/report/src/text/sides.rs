@@ -40,7 +40,8 @@ fn way(access: &Access) -> String {
     let at = access.stack.iter().position(|frame| *frame == access.place);
     let (inside, outside) = access.stack.split_at(at.unwrap_or(0));
     let outside = outside.get(1..).unwrap_or_default().iter();
-    let callers: Vec<&Frame> = outside.filter(|frame| !frame.is_foreign()).collect();
+    let is_own = |frame: &&Frame| !frame.is_foreign() && frame.file.is_some();
+    let callers: Vec<&Frame> = outside.filter(is_own).collect();
     let mut told = match &access.place.function {
         Some(function) => format!(" in {}", printable(function)),
         None => String::new(),
