@@ -121,6 +121,11 @@ impl Uses {
         let holds = |side: &Context| side.locks.iter().any(|held| held.lock == lock);
         let both = finding.accesses.iter().zip(sides);
         let without = both.filter(|(_, side)| !holds(side));
+        // Of a thread that holds another lock, or of two without this one, a single other place is no habit.
+        let needed = match without.clone().count() {
+            1 if without.clone().all(|(_, side)| side.locks.is_empty()) => 1,
+            _ => 2,
+        };
         let without: Vec<&Frame> = without.map(|(access, _)| &access.place).collect();
         if without.is_empty() {
             return None;
@@ -135,7 +140,7 @@ impl Uses {
                 None => return None,
             }
         }
-        if others == 0 {
+        if others < needed {
             return None;
         }
         let name = &finding.object.as_ref()?.name;

@@ -189,6 +189,11 @@ impl Follower {
         self.next.iter().map(Option::as_ref).collect()
     }
 
+    /// Whether an event is to be told, however long before.
+    pub fn is_asked_for(&self, index: EventIndex) -> bool {
+        self.way.also.contains(&index)
+    }
+
     /// What was asked for besides and lies before all that was kept.
     pub fn also(&self) -> &[Kept] {
         &self.also

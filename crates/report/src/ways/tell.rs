@@ -26,11 +26,15 @@ pub fn told(follower: &Follower, finding: &Finding, explain: &Explain) -> Option
             all.push((Some(slot), kept, value));
         }
     }
-    let most = TOLD.saturating_sub(next.len());
-    let also = follower.also().len();
+    // The last ones, and before them what was asked for.
+    let asked = |kept: &Kept| follower.is_asked_for(kept.index);
+    let named = all.iter().filter(|(_, kept, _)| asked(kept)).count();
+    let most = TOLD.saturating_sub(next.len() + named);
     let surplus = all.len().saturating_sub(most);
-    all.drain(also..(also + surplus).min(all.len()));
-    let first = all.iter().find_map(|(slot, _, _)| *slot);
+    let first = all[surplus..].iter().find_map(|(slot, _, _)| *slot);
+    let before = all.drain(..surplus).filter(|(_, kept, _)| asked(kept));
+    let before: Vec<_> = before.collect();
+    all.splice(..0, before);
     let ends = next
         .iter()
         .map(|kept| (None, *kept, values.would_write(kept)));
@@ -64,27 +68,24 @@ pub fn told(follower: &Follower, finding: &Finding, explain: &Explain) -> Option
     })
 }
 
-/// Says of steps which side of the finding they are: by their positions, or (if a schedule leads to others of the same kind) by their places.
+/// Says of steps which side of the finding they are. What is next in the end is known by its position, or (if a schedule leads to another event of
+/// the same kind) by its place; what else is a side happened before.
 fn mark_sides(steps: &mut [Step], ends: usize, sides: &[Access]) {
     let mut open: Vec<usize> = (0..sides.len()).collect();
-    for step in steps.iter_mut() {
-        if let Some(at) = open
-            .iter()
-            .position(|side| sides[*side].index == Some(step.index))
-        {
-            step.side = Some(open.remove(at));
+    let mut mark = |steps: &mut [Step], is_it: &dyn Fn(&Step, &Access) -> bool| {
+        for step in steps.iter_mut().filter(|step| step.side.is_none()) {
+            let found = open.iter().position(|side| is_it(step, &sides[*side]));
+            step.side = found.map(|at| open.remove(at));
         }
-    }
-    for step in steps[ends..].iter_mut().filter(|step| step.side.is_none()) {
-        let is_it = |side: &&usize| {
-            let place = &sides[**side].place;
-            (&place.file, place.line, &place.function)
-                == (&step.place.file, step.place.line, &step.place.function)
-        };
-        let found = open.iter().find(is_it).copied();
-        step.side = found;
-        open.retain(|side| Some(*side) != found);
-    }
+    };
+    let by_position = |step: &Step, side: &Access| side.index == Some(step.index);
+    let by_place = |step: &Step, side: &Access| {
+        let place = |frame: &Frame| (frame.file.clone(), frame.line, frame.function.clone());
+        place(&step.place) == place(&side.place)
+    };
+    mark(&mut steps[ends..], &by_position);
+    mark(&mut steps[ends..], &by_place);
+    mark(&mut steps[..ends], &by_position);
 }
 
 /// The threads that take part, by their numbers.
