@@ -50,8 +50,8 @@ fn the_lock_that_all_others_hold() {
 #[test]
 fn one_access_without_it_speaks_against_it() {
     let also = BALANCE.replace(
-        "T2|rel(m)|bank.c:22\n",
-        "T2|rel(m)|bank.c:22\nT2|r(balance)|bank.c:23\n",
+        "T2|rel(other)|bank.c:22\n",
+        "T2|rel(other)|bank.c:22\nT2|r(balance)|bank.c:23\n",
     );
     assert_eq!(suggested(&also), None);
     // Held for reading it does not keep other readers from reading: a write needs more.
