@@ -65,7 +65,11 @@ fn way(access: &Access) -> String {
     }
     if !access.thread.created_at.is_empty() {
         let place = crate::own_place(&access.thread.created_at);
-        let _ = write!(told, "; created at {}", printable(&place.told()));
+        let word = match told.is_empty() {
+            true => " was created at",
+            false => "; created at",
+        };
+        let _ = write!(told, "{word} {}", printable(&place.told()));
     }
     told
 }
