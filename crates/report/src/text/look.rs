@@ -24,12 +24,17 @@ impl Default for Look {
 }
 
 impl Look {
-    /// As wide as the terminal that the process has, if it has one.
+    /// As wide as `COLUMNS` says, or the terminal that the process has, if it has one.
     pub fn of_terminal(stacks: bool) -> Self {
-        let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        let set = std::env::var("COLUMNS").ok();
+        let set = set.and_then(|columns| columns.parse().ok());
+        let terminal = || {
+            let (width, _) = terminal_size::terminal_size()?;
+            Some(usize::from(width.0))
+        };
         Look {
             stacks,
-            width: width.unwrap_or(WIDTH).max(NARROWEST),
+            width: set.or_else(terminal).unwrap_or(WIDTH).max(NARROWEST),
         }
     }
 }
