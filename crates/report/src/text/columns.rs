@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::printable::{cut, filled, printable, width};
+use super::printable::{cut, filled, number, printable, width};
 use super::{BOLD, DIM, Look};
 use crate::finding::{Finding, Kind, Rung};
 use crate::interleaving::{Does, Interleaving, Lane, Step};
@@ -13,8 +13,6 @@ const INDENT: &str = "    ";
 const GAP: usize = 2;
 /// A column that is narrower than this tells nothing.
 const NARROWEST: usize = 14;
-/// Larger values are pointers, or nothing that people count.
-const LARGE: u64 = 1 << 32;
 
 /// The steps that matter, side by side, or below each other where there is no room.
 pub fn columns(out: &mut String, finding: &Finding, way: &Interleaving, look: &Look) {
@@ -124,11 +122,9 @@ impl Row {
         if let Some(on) = on {
             let _ = write!(told, " {on}");
         }
-        let _ = match step.value {
-            Some(value) if value < LARGE => write!(told, " = {value}"),
-            Some(value) => write!(told, " = {value:#x}"),
-            None => Ok(()),
-        };
+        if let Some(value) = step.value {
+            let _ = write!(told, " = {}", number(value));
+        }
         let at = match (step.place.line, in_one_file) {
             (Some(line), true) => format!("line {line}"),
             _ => {

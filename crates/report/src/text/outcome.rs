@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::printable::printable;
+use super::printable::{number, printable};
 use super::{BOLD, DIM};
 use crate::finding::{Consequence, Finding};
 
@@ -29,6 +29,7 @@ pub fn endings(out: &mut String, finding: &Finding, consequence: &Consequence) {
         let who = who.unwrap_or_default();
         let mut told = printable(&ending.told);
         if let (Some(value), Some(object), true) = (ending.value, &finding.object, decides) {
+            let value = number(value);
             let _ = write!(told, "; {} is {value} then", printable(&object.name));
         }
         let _ = writeln!(out, "    {who}the program {told}");

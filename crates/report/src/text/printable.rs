@@ -17,6 +17,20 @@ fn is_harmful(char: char) -> bool {
     char.is_control() || changes_direction || matches!(char, '\u{2028}' | '\u{2029}')
 }
 
+/// A value as people read it: small numbers below zero are told as such, and what nobody counts like an address.
+pub fn number(value: u64) -> String {
+    const SMALL: u64 = 1 << 20;
+    match value {
+        _ if value > u64::MAX - SMALL => format!("-{}", u64::MAX - value + 1),
+        _ if (U32 - SMALL..U32).contains(&value) => format!("-{}", U32 - value),
+        _ if value > U32 => format!("{value:#x}"),
+        _ => value.to_string(),
+    }
+}
+
+/// One more than the largest number of four bytes.
+const U32: u64 = 1 << 32;
+
 /// How many columns a text takes.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
@@ -56,6 +70,23 @@ mod tests {
             "a\u{FFFD}[2J\u{FFFD}b\u{FFFD}"
         );
         assert_eq!(printable("größe λ"), "größe λ");
+    }
+
+    #[test]
+    fn numbers_are_those_that_were_meant() {
+        let all = [
+            105,
+            u64::MAX,
+            0xFFFF_FFFF,
+            0xFFFF_FFD8,
+            0x8000_0000,
+            0x7FFF_F7FA_8680,
+        ];
+        let told = all.map(number);
+        assert_eq!(
+            told,
+            ["105", "-1", "-1", "-40", "2147483648", "0x7ffff7fa8680"]
+        );
     }
 
     #[test]

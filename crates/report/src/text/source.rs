@@ -11,6 +11,8 @@ const MOST_BYTES: u64 = 8 << 20;
 /// So much of a line is shown, and so much of it before what is marked.
 const MOST_COLUMNS: usize = 240;
 const BEFORE: usize = 80;
+/// So much of it is marked at most.
+const MOST_MARKED: usize = 60;
 /// What a tab becomes.
 const TAB: &str = "    ";
 
@@ -65,7 +67,14 @@ impl Source {
         let text = text.trim_end().to_owned();
         let mark = match column > 0 && length > 0 {
             true => before.len()..before.len() + length,
-            false => text.len() - text.trim_start().len()..text.len(),
+            false => {
+                let start = text.len() - text.trim_start().len();
+                let mut chars = text[start..].char_indices();
+                start
+                    ..chars
+                        .nth(MOST_MARKED)
+                        .map_or(text.len(), |(at, _)| start + at)
+            }
         };
         (!mark.is_empty()).then_some(Line { text, mark })
     }

@@ -9,7 +9,7 @@ use super::{LOOKED_AT, Then, Way};
 use crate::context::Context;
 
 /// So many words that others have written are remembered; with more, no value is trusted.
-const MOST_WORDS: usize = 1 << 16;
+const MOST_WORDS: usize = 1 << 13;
 
 /// An event that was kept.
 pub struct Kept {
@@ -54,6 +54,8 @@ pub struct Follower {
     not_looked_at: Words,
     /// How many events the schedule has before those that are looked at.
     earlier: u64,
+    /// How many events have not come yet.
+    missing: usize,
 }
 
 impl Follower {
@@ -72,6 +74,7 @@ impl Follower {
             left_out: Words::default(),
             not_looked_at: Words::default(),
             earlier: 0,
+            missing: 0,
             way,
         };
         let behind = follower.behind();
@@ -84,7 +87,8 @@ impl Follower {
         follower.slots.values_mut().for_each(|slot| *slot += before);
         let many = before + behind as usize;
         follower.kept = std::iter::repeat_with(|| None).take(many).collect();
-        follower.earlier += follower.recorded.start;
+        follower.earlier = follower.earlier.saturating_add(follower.recorded.start);
+        follower.missing = many + follower.next.len();
         follower
     }
 
@@ -100,20 +104,22 @@ impl Follower {
                 (events.len() - first) as u64
             }
             Then::Parts(parts) => {
-                let total: u64 = parts.iter().map(|(_, count)| count).sum();
+                let counts = parts.iter().map(|(_, count)| *count);
+                let total = counts.fold(0, u64::saturating_add);
                 self.earlier = total.saturating_sub(LOOKED_AT);
                 let mut position = 0;
                 for (thread, count) in parts {
                     let of_thread = self.scheduled.entry(*thread).or_default();
                     let hidden = self.earlier.saturating_sub(position).min(*count);
+                    let end = of_thread.saturating_add(*count);
                     if hidden < *count {
                         self.parts.entry(*thread).or_default().push(Part {
-                            events: *of_thread + hidden..*of_thread + count,
+                            events: *of_thread + hidden..end,
                             slot: (position + hidden - self.earlier) as usize,
                         });
                     }
-                    *of_thread += count;
-                    position += count;
+                    *of_thread = end;
+                    position = u64::saturating_add(position, *count);
                 }
                 total - self.earlier
             }
@@ -128,6 +134,9 @@ impl Follower {
         passed: &[u64],
         context: impl FnOnce() -> Context,
     ) {
+        if self.missing == 0 {
+            return;
+        }
         if index >= self.way.start && self.passed.is_none() {
             self.passed = Some(passed.to_vec());
         }
@@ -149,9 +158,15 @@ impl Follower {
                 context: context(),
                 is_doubtful,
             };
+            let come = usize::from(next.is_some()) + usize::from(slot.is_some());
+            self.missing = self.missing.saturating_sub(come);
             match (next, slot) {
                 (Some(next), _) => self.next[next] = Some(kept),
-                (None, Some(slot)) => self.kept[slot] = Some(kept),
+                (None, Some(slot)) => {
+                    if let Some(place) = self.kept.get_mut(slot) {
+                        *place = Some(kept);
+                    }
+                }
                 (None, None) => self.also.push(kept),
             }
         } else if index >= self.way.start && step.event.op().writes() {
