@@ -238,3 +238,55 @@ proptest! {
         prop_assert_eq!(found, told.to_vec());
     }
 }
+
+/// The steps of a way that the few-line form shows.
+fn key(trace: &deadheat_trace::Trace, events: &[u64], sides: &[EventIndex]) -> Vec<u64> {
+    let mut finding = race(trace, [sides[0], sides[1]], Rung::Witness);
+    tell(trace, way(1, events, sides), &mut finding);
+    let steps = finding.interleaving.unwrap().steps;
+    let key = steps.iter().filter(|step| step.key);
+    key.map(|step| step.index).collect()
+}
+
+#[test]
+fn a_critical_section_that_lies_behind_is_shown() {
+    let text = "\
+T0|fork(T1)|s.c:1
+T0|w(x=1)|s.c:2 <1>
+T0|acq(m)|s.c:3
+T0|rel(m)|s.c:4
+T1|acq(m)|s.c:10
+T1|w(other=1)|s.c:11
+T1|rel(m)|s.c:12
+T1|w(x=2)|s.c:13 <2>
+";
+    let (trace, sides) = marked(text);
+    assert_eq!(key(&trace, &[4, 5, 6], &sides), [0, 4, 6, 1, 7]);
+}
+
+#[test]
+fn what_a_thread_was_waiting_for_is_shown_with_who_gave_it() {
+    let text = "\
+T0|fork(T1)|s.c:1
+T1|send(c)|s.c:10
+T0|recv(c)|s.c:3
+T0|w(x=1)|s.c:4 <1>
+T1|w(x=2)|s.c:13 <2>
+";
+    let (trace, sides) = marked(text);
+    assert_eq!(key(&trace, &[1, 2], &sides), [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn few_steps_stay_few() {
+    let mut text = "T0|fork(T1)|s.c:1\n".to_owned();
+    for lock in 0..20 {
+        text.push_str(&format!("T0|acq(m{lock})|s.c:3\n"));
+    }
+    text.push_str("T0|w(x=1)|s.c:4 <1>\nT1|w(x=2)|s.c:13 <2>\n");
+    let (trace, sides) = marked(&text);
+    let events: Vec<u64> = (1..21).collect();
+    let few = key(&trace, &events, &sides);
+    assert_eq!(few.len(), 10);
+    assert_eq!(few[8..], [21, 22], "the sides are always among them");
+}

@@ -1,7 +1,7 @@
 //! Which steps tell the story where there is room for a few lines only.
 //!
 //! What matters most first: the sides; where the locks were taken that they hold; what was in the memory, and what the threads had read of it;
-//! who created the threads; how a lock or a wake-up went from one to the other.
+//! who created the threads; how a lock or a wake-up went from one to the other; which critical section a thread has behind it.
 
 use deadheat_trace::{Event, Op, ThreadId};
 
@@ -50,6 +50,7 @@ pub fn of(steps: &[Candidate], kind: Kind) -> Vec<bool> {
     }
     story.creations_of(&sides);
     sides.iter().for_each(|side| story.handed_to(*side));
+    sides.iter().for_each(|side| story.section_before(*side));
     story.is_key
 }
 
@@ -161,6 +162,27 @@ impl Story<'_> {
         }
     }
 
+    /// The critical section that the thread of a side has left last, if there is room for both ends of it.
+    fn section_before(&mut self, side: usize) {
+        let thread = self.steps[side].thread();
+        let left = self.last_before(side, |step| {
+            step.thread() == thread && is_release(step.event().op())
+        });
+        let Some(left) = left else {
+            return;
+        };
+        let lock = self.steps[left].event().lock();
+        let taken = self.last_before(left, |step| {
+            let event = step.event();
+            step.thread() == thread && is_take(event.op()) && event.lock() == lock
+        });
+        let new = |at: &usize| !self.is_key[*at];
+        let ends: Vec<usize> = taken.into_iter().chain([left]).filter(new).collect();
+        if self.many + ends.len() <= FEW {
+            ends.into_iter().for_each(|at| self.tell(Some(at)));
+        }
+    }
+
     /// What the thread of a side got from another thread last: a lock, a wake-up, a message, an end.
     fn handed_to(&mut self, side: usize) {
         let thread = self.steps[side].thread();
@@ -189,6 +211,10 @@ impl Story<'_> {
 
 fn is_take(op: Op) -> bool {
     matches!(op, Op::Acquire | Op::ReadAcquire)
+}
+
+fn is_release(op: Op) -> bool {
+    matches!(op, Op::Release | Op::ReadRelease)
 }
 
 /// What another thread does so that this can happen.
