@@ -290,3 +290,74 @@ fn few_steps_stay_few() {
     assert_eq!(few.len(), 10);
     assert_eq!(few[8..], [21, 22], "the sides are always among them");
 }
+
+/// A write of a constant, or a read, of one of two variables.
+type Deed = (u8, bool, Option<u8>);
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// Threads that write constants do the same in every order: what is told of a value is what an execution in that order has.
+    #[test]
+    fn values_are_those_of_the_schedule(
+        deeds in proptest::collection::vec((0u8..3, any::<bool>(), proptest::option::of(0u8..9)), 0..2600),
+        start in 0usize..2600,
+        parts in proptest::collection::vec((0u32..3, 1u64..900), 0..6),
+    ) {
+        let mut text = "T0|fork(T1)|1\nT0|fork(T2)|1\nT0|w(x=77)|1\nT0|w(y=77)|1\n".to_owned();
+        let mut memory = [77u64, 77];
+        let line = |(thread, is_y, write): &Deed, memory: &mut [u64; 2]| {
+            let (at, name) = (usize::from(*is_y), if *is_y { "y" } else { "x" });
+            match write {
+                Some(value) => {
+                    memory[at] = u64::from(*value);
+                    format!("T{thread}|w({name}={value})|1\n")
+                }
+                None => format!("T{thread}|r({name}={})|1\n", memory[at]),
+            }
+        };
+        for deed in &deeds {
+            text.push_str(&line(deed, &mut memory));
+        }
+        let trace = parse(&text);
+        let start = (4 + start).min(trace.steps.len());
+        let mut order: Vec<usize> = (0..start).collect();
+        let mut rest: Vec<usize> = (start..trace.steps.len()).collect();
+        let mut real: Vec<(ThreadId, u64)> = Vec::new();
+        for (thread, count) in parts {
+            let own = |at: &usize| trace.steps[*at].event.thread().0 == thread;
+            let (those, _): (Vec<usize>, Vec<usize>) = rest.iter().copied().partition(own);
+            let those = &those[..those.len().min(count as usize)];
+            rest.retain(|at| those.binary_search(at).is_err());
+            real.push((ThreadId(thread), those.len() as u64));
+            order.extend(those);
+        }
+        // What an execution in this order does.
+        let mut memory = [77u64, 77];
+        let mut actual: Vec<Option<u64>> = vec![None; trace.steps.len()];
+        for at in &order {
+            if let Some(at_deed) = at.checked_sub(4) {
+                let (_, is_y, write) = deeds[at_deed];
+                let cell = &mut memory[usize::from(is_y)];
+                *cell = write.map_or(*cell, u64::from);
+                actual[*at] = Some(*cell);
+            }
+        }
+        let way = Way { start: EventIndex(start as u64), then: Then::Parts(real), ..Way::default() };
+        let mut ways = Ways::new([way]);
+        for (i, step) in trace.steps.iter().enumerate() {
+            ways.step(at(i as u64), step);
+        }
+        let nothing = deadheat_report::Finding::new(Kind::Failure, Rung::Witness, "x", Vec::new());
+        let explain = deadheat_report::Explain {
+            names: &deadheat_report::Names::of(&trace.tables),
+            tables: &trace.tables,
+            contexts: ways.contexts(),
+        };
+        for step in ways.told(0, &nothing, &explain).unwrap().steps {
+            if let (Some(told), Some(actual)) = (step.value, actual[step.index as usize]) {
+                prop_assert_eq!(told, actual, "step {}", step.index);
+            }
+        }
+    }
+}
