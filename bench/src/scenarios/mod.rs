@@ -101,7 +101,7 @@ fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> R
     }
     let mut check = Command::new(std::path::absolute(&place.deadheat).map_err(|e| e.to_string())?);
     check
-        .arg("check")
+        .args(["check", "--format", "json"])
         .arg(&ours)
         .env("NO_COLOR", "1")
         .current_dir(&work);
@@ -122,7 +122,7 @@ fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> R
         once,
         often: score(oracle, &all),
         hung,
-        check: score(oracle, &of_check(&printed, &name)),
+        check: score(oracle, &of_check(&printed, &name)?),
         tsan: took.as_secs_f64() / (runs.max(1) - hung).max(1) as f64,
         checked,
     })

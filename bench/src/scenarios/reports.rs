@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use deadheat_oracle::Oracle;
+use deadheat_report::{Kind, json};
 
 /// Something that was reported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,19 +87,22 @@ fn report(is_race: bool, lines: Vec<u32>) -> Report {
     }
 }
 
-/// What `deadheat check` printed. What is only suspicious is no report.
-pub fn of_check(printed: &str, file: &str) -> BTreeSet<Report> {
-    let is_side =
-        |line: &str| line.starts_with("  ") && !line.starts_with("   ") && line.ends_with(':');
-    let is_head = |line: &str| !line.starts_with(' ') && line.contains(") [");
-    let lines: Vec<&str> = printed.lines().collect();
-    let findings = lines.chunk_by(|_, next| !is_head(next));
-    let sure = findings.filter(|part| is_head(part[0]) && !part[0].starts_with("warning"));
-    let reports = sure.map(|part| {
-        let is_race = part[0].contains("race on") || part[0].starts_with("race");
-        report(is_race, sides(part, file, is_race, is_side))
+/// What `deadheat check --format json` printed, without what is only suspicious.
+pub fn of_check(printed: &str, file: &str) -> Result<BTreeSet<Report>, String> {
+    let findings = json::findings(printed).map_err(|error| error.to_string())?;
+    let reports = findings.iter().map(|finding| {
+        let sides = finding.accesses.iter().map(|side| {
+            let own = side
+                .stack
+                .iter()
+                .find_map(|frame| line_in(&frame.told(), file));
+            own.unwrap_or_default()
+        });
+        let mut lines: Vec<u32> = sides.collect();
+        lines.sort_unstable();
+        report(finding.kind == Kind::Race, lines)
     });
-    reports.collect()
+    Ok(reports.collect())
 }
 
 /// What a run under stock ThreadSanitizer said.
@@ -125,6 +129,8 @@ pub fn of_tsan(said: &str, file: &str) -> BTreeSet<Report> {
 
 #[cfg(test)]
 mod tests {
+    use deadheat_report::{Access, Finding, Frame, Rung, Thread};
+
     use super::*;
 
     #[test]
@@ -148,30 +154,48 @@ WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=1)
     }
 
     #[test]
-    fn check_s_words_are_understood() {
-        let printed = "\
-deadlocks       1 confirmed
-
-confirmed race on value (hybrid, maximal) [a270612b]
-  write of 4 bytes by T1:
-      writer /p/a.c:14
-    holding no lock
-  read of 4 bytes by T0:
-      main /p/a.c:54
-    holding no lock
-  byte 4 of a heap block of 8 bytes at 0x10, allocated by T0:
-      main /p/a.c:8
-
-deadlock of 2 threads (maximal) [b8b3d40e]
-  T0 waits for posted (semaphore):
-      main /p/a.c:38
-    holding lock, taken at main /p/a.c:37
-  T1 waits for lock (lock):
-      poster /p/a.c:12
-";
+    fn check_s_report_is_understood() {
+        let side = |stack: &[(&str, u32)]| {
+            let frame = |(file, line): &(&str, u32)| Frame {
+                function: Some("f".to_owned()),
+                file: Some((*file).to_owned()),
+                line: Some(*line),
+                ..Frame::default()
+            };
+            let stack: Vec<Frame> = stack.iter().map(frame).collect();
+            Access {
+                thread: Thread {
+                    number: 1,
+                    name: "T1".to_owned(),
+                    parent: None,
+                    created_at: Vec::new(),
+                },
+                op: "write".to_owned(),
+                size: 4,
+                address: 16,
+                place: stack[0].clone(),
+                stack,
+                folded: false,
+                locks: Vec::new(),
+                waits_for: None,
+                index: None,
+            }
+        };
+        let finding = |kind, sides| Finding::new(kind, Rung::Confirmed, "maximal", sides);
+        let race = vec![
+            side(&[("/p/b.h", 3), ("/p/a.c", 54)]),
+            side(&[("/p/a.c", 14)]),
+        ];
+        let wait = vec![
+            side(&[("/p/a.c", 38)]),
+            side(&[("/p/a.c", 12), ("/p/a.c", 7)]),
+        ];
+        let findings = [finding(Kind::Race, race), finding(Kind::Deadlock, wait)];
+        let printed = json::report(&findings, ());
         let deadlock = Report::Deadlock(vec![12, 38]);
         let expected = BTreeSet::from([Report::Race([14, 54]), deadlock]);
-        assert_eq!(of_check(printed, "a.c"), expected);
+        assert_eq!(of_check(&printed, "a.c"), Ok(expected));
+        assert!(of_check("no report", "a.c").is_err());
     }
 
     #[test]

@@ -427,8 +427,15 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
         if let Some(mut finding) = explain.race(pair, rung, &methods.join(", ")) {
             name(&pair, &finding);
             finding.count = found.count;
-            let hints = benign.hints(i).into_iter();
-            finding.hints = hints.map(|hint| hint::told(hint, &names, tables)).collect();
+            let hints = benign.hints(i);
+            let variable = finding.object.as_ref().map(|object| &*object.name);
+            let mut suggested = hints.iter().copied();
+            finding.suggestion = variable
+                .and_then(|variable| suggested.find_map(|hint| hint::suggestion(hint, variable)));
+            finding.hints = hints
+                .into_iter()
+                .map(|hint| hint::told(hint, &names, tables))
+                .collect();
             found_once.add(finding);
         }
     }

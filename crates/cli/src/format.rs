@@ -1,5 +1,6 @@
 //! The forms in which findings are written.
 
+use deadheat_report::text::Look;
 use deadheat_report::{Finding, chrome, json, junit, sarif, text, tsan};
 use serde::Serialize;
 
@@ -22,11 +23,19 @@ pub enum Format {
 }
 
 impl Format {
-    /// All findings in this form. The figures go with JSON only.
-    pub fn report(self, findings: &[Finding], figures: impl Serialize) -> String {
+    /// Whether it is for people, who want to know more than the findings.
+    pub fn is_text(self) -> bool {
+        self == Format::Text
+    }
+
+    /// All findings in this form. The figures go with JSON only, the look with text.
+    pub fn report(self, findings: &[Finding], figures: impl Serialize, look: &Look) -> String {
         match self {
             Format::Text => {
-                let told: Vec<String> = findings.iter().map(text::finding).collect();
+                let told: Vec<String> = findings
+                    .iter()
+                    .map(|finding| text::finding(finding, look))
+                    .collect();
                 told.join("\n")
             }
             Format::Json => json::report(findings, figures) + "\n",

@@ -135,6 +135,7 @@ pub fn take_back(trace: &Path, analysis: &mut Analysis) {
     for finding in &mut analysis.findings {
         if finding.rung == Rung::Witness {
             finding.rung = Rung::Warning;
+            finding.interleaving = None;
             finding.in_run =
                 Some("derived from a recording with gaps, and not confirmed".to_owned());
             count += 1;

@@ -21,6 +21,7 @@ mod how;
 mod input;
 mod launch;
 mod leave_out;
+mod look;
 mod marks;
 mod prediction;
 mod program;
@@ -39,6 +40,7 @@ mod symbols;
 mod terminal;
 mod unseen;
 mod watch;
+mod ways;
 mod witness;
 
 use std::ffi::{OsStr, OsString};

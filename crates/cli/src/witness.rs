@@ -194,15 +194,7 @@ pub fn write(
     findings: &mut [Finding],
     remarks: &mut Vec<String>,
 ) -> Result<()> {
-    let mut wanted: HashMap<Vec<u64>, &Proven> = HashMap::new();
-    let proving = runs.iter().filter(|run| run.how.rung() == Rung::Witness);
-    for prediction in proving.filter_map(|run| run.prediction.as_ref()) {
-        for proven in prediction.races.iter().chain(&prediction.deadlocks) {
-            let mut next: Vec<u64> = proven.core().iter().map(|at| at.0).collect();
-            next.sort_unstable();
-            wanted.insert(next, proven);
-        }
-    }
+    let wanted = proven(runs);
     if wanted.is_empty() {
         return Ok(());
     }
@@ -211,13 +203,7 @@ pub fn write(
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let trace = path.strip_prefix(folder).unwrap_or(&whole);
     for finding in findings {
-        let mut next: Vec<u64> = finding
-            .accesses
-            .iter()
-            .filter_map(|access| access.index)
-            .collect();
-        next.sort_unstable();
-        let Some(proven) = wanted.get(&next) else {
+        let Some(proven) = wanted.get(&sides(finding)) else {
             continue;
         };
         let schedule = runs_of(&proven.schedule, &threads);
@@ -252,6 +238,28 @@ pub fn write(
         }
     }
     Ok(())
+}
+
+/// What these runs have proven, by the positions of the sides.
+pub fn proven(runs: &[Run]) -> HashMap<Vec<u64>, &Proven> {
+    let mut all = HashMap::new();
+    let proving = runs.iter().filter(|run| run.how.rung() == Rung::Witness);
+    for prediction in proving.filter_map(|run| run.prediction.as_ref()) {
+        for proven in prediction.races.iter().chain(&prediction.deadlocks) {
+            let mut next: Vec<u64> = proven.core().iter().map(|at| at.0).collect();
+            next.sort_unstable();
+            all.insert(next, proven);
+        }
+    }
+    all
+}
+
+/// Where the sides of a finding stand in its trace, in order.
+pub fn sides(finding: &Finding) -> Vec<u64> {
+    let indexes = finding.accesses.iter().filter_map(|access| access.index);
+    let mut sides: Vec<u64> = indexes.collect();
+    sides.sort_unstable();
+    sides
 }
 
 /// The thread of each event, and a digest of all.

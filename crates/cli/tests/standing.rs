@@ -182,8 +182,7 @@ fn what_was_predicted_and_then_happens_is_one_finding() {
             let args = ["check", "--no-confirm", "--policy", "pct", "--seed", &seed];
             let told = here.told(here.deadheat(args).arg("./prog"));
             let ended = told.contains("this run ended in one");
-            let is_head =
-                |line: &&str| line.starts_with("deadlock:") || line.starts_with("deadlock of");
+            let is_head = |line: &&str| line.starts_with("proven deadlock");
             let found: Vec<&str> = told.lines().filter(is_head).collect();
             assert_eq!(found.len(), 1, "{told}");
             (ended, found[0].rsplit(' ').next().unwrap().to_owned())

@@ -142,7 +142,7 @@ impl Contexts {
     pub fn step(&mut self, index: EventIndex, step: &Step) {
         if self.wanted.get(self.next) == Some(&index) {
             self.next += 1;
-            self.found.insert(index, self.context(step));
+            self.found.insert(index, self.now(step));
         }
         let event = &step.event;
         let op = event.op();
@@ -174,7 +174,14 @@ impl Contexts {
         }
     }
 
-    fn context(&self, step: &Step) -> Context {
+    /// The locks that a thread holds, in the order of their taking.
+    pub fn held(&self, thread: ThreadId) -> &[Held] {
+        let state = self.threads.get(&thread);
+        state.map_or(&[], |state| &state.locks)
+    }
+
+    /// What surrounds the step that is about to come.
+    pub fn now(&self, step: &Step) -> Context {
         let event = &step.event;
         let state = self.threads.get(&event.thread());
         let block = self.blocks.range(..=event.addr()).next_back();

@@ -154,6 +154,15 @@ impl Explain<'_> {
         }
     }
 
+    /// What a person calls the memory at an address, by what surrounds an access to it.
+    pub fn memory_name(&self, addr: Addr, context: &Context) -> String {
+        let (name, memory) = self.memory(addr, context, context);
+        match memory {
+            Memory::Heap { offset, .. } if offset > 0 => format!("byte {offset} of {name}"),
+            _ => name,
+        }
+    }
+
     fn memory(&self, addr: Addr, a: &Context, b: &Context) -> (String, Memory) {
         if let Some((name, offset)) = self.tables.variable_at(addr) {
             let name = match offset {

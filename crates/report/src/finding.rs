@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::interleaving::Interleaving;
+use crate::names::is_foreign_file;
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -280,6 +281,11 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Frame {
+    /// Whether it came with the compiler, or with Deadheat; known by its file, too, where it was read from a report.
+    pub fn is_foreign(&self) -> bool {
+        self.foreign || self.file.as_deref().is_some_and(is_foreign_file)
+    }
+
     /// `file:line`, or the module, or what else is known of the place.
     pub fn at(&self) -> String {
         match (&self.file, self.line, &self.module) {
@@ -303,7 +309,7 @@ impl Frame {
 
 /// The innermost frame that is the program's own, or the innermost.
 pub fn own_place(stack: &[Frame]) -> Frame {
-    let own = stack.iter().find(|frame| !frame.foreign);
+    let own = stack.iter().find(|frame| !frame.is_foreign());
     own.or(stack.first()).cloned().unwrap_or_default()
 }
 

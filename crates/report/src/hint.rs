@@ -5,6 +5,29 @@ use deadheat_trace::{SyncId, Tables};
 
 use crate::names::Names;
 
+const DOUBLE_CHECKED: &str = "looks like double-checked locking with";
+
+/// Whether a hint says that it is double-checked locking: the lock is left out on purpose.
+pub fn is_double_checked(told: &str) -> bool {
+    told.starts_with(DOUBLE_CHECKED)
+}
+
+/// What a hint says is to be done about a variable, if it says so.
+pub fn suggestion(hint: Hint, variable: &str) -> Option<String> {
+    match hint {
+        Hint::DoubleChecked(_) => Some(format!(
+            "make `{variable}` atomic: look at it first with an acquire load, and set it with a release store"
+        )),
+        Hint::Flag { .. } => Some(format!(
+            "make `{variable}` atomic: set it with a release store, and wait for it with acquire loads"
+        )),
+        Hint::Counter => Some(format!(
+            "make `{variable}` an atomic counter, or hold the same lock wherever it is changed"
+        )),
+        _ => None,
+    }
+}
+
 /// A hint, for people.
 pub fn told(hint: Hint, names: &Names, tables: &Tables) -> String {
     match hint {
@@ -19,7 +42,7 @@ pub fn told(hint: Hint, names: &Names, tables: &Tables) -> String {
                 .to_owned()
         }
         Hint::DoubleChecked(lock) => format!(
-            "looks like double-checked locking with {}: the first look needs an acquire load, the write \
+            "{DOUBLE_CHECKED} {}: the first look needs an acquire load, the write \
              a release store",
             names.lock(SyncId(lock.0), tables)
         ),

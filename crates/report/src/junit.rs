@@ -34,6 +34,12 @@ pub fn report(findings: &[Finding]) -> String {
     out
 }
 
+/// Nobody can ask for more of a test's text later.
+const LOOK: text::Look = text::Look {
+    stacks: true,
+    width: 100,
+};
+
 fn test_case(out: &mut String, finding: &Finding) {
     let (kind, rung) = (finding.kind.name(), finding.rung.name());
     let place = finding.accesses.first().map(|access| &access.place);
@@ -50,7 +56,7 @@ fn test_case(out: &mut String, finding: &Finding) {
         let _ = write!(out, " line=\"{line}\"");
     }
     let message = attribute(&format!("{rung}: {}", finding.signature));
-    let told = escaped(&strip_str(&text::finding(finding)).to_string());
+    let told = escaped(&strip_str(&text::finding(finding, &LOOK)).to_string());
     let _ = writeln!(
         out,
         " time=\"0\">\n      <failure type=\"{kind}\" message=\"{message}\">{told}</failure>\n    </testcase>"

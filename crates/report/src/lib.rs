@@ -20,9 +20,11 @@ mod merge;
 mod names;
 mod overview;
 pub mod sarif;
+mod suggest;
 mod suppress;
 pub mod text;
 pub mod tsan;
+mod ways;
 
 pub use binaries::{Binaries, roles};
 pub use context::{Block, Context, Contexts, Held, Place, Stack};
@@ -36,4 +38,6 @@ pub use interleaving::{Does, Interleaving, Lane, Step};
 pub use merge::merged;
 pub use names::{Global, Names, is_foreign, is_foreign_file, seen_from};
 pub use overview::{LockUse, Overview, Slice, ThreadUse};
+pub use suggest::Suggestions;
 pub use suppress::{Suppressions, SyntaxError};
+pub use ways::{Then, Way, Ways};

@@ -173,18 +173,24 @@ fn is_stand_in(file: &str) -> bool {
     at.is_some_and(|at| at == 0 || file[..at].ends_with('/'))
 }
 
-/// A location of a text trace: `file:line`, a number, or anything.
+/// A location of a text trace: `file:line:column`, `file:line`, a number, or anything.
 fn text_frame(text: &str) -> Frame {
-    match text.rsplit_once(':') {
-        Some((file, line)) if line.parse::<u32>().is_ok() => Frame {
-            file: Some(file.to_owned()),
-            line: line.parse().ok(),
-            ..Frame::default()
+    let numbered = |text: &str| {
+        let (before, number) = text.rsplit_once(':')?;
+        Some((before.to_owned(), number.parse::<u32>().ok()?))
+    };
+    let (file, line, column) = match numbered(text) {
+        None => (text.to_owned(), None, None),
+        Some((before, number)) => match numbered(&before) {
+            Some((file, line)) => (file, Some(line), Some(number)),
+            None => (before, Some(number), None),
         },
-        _ => Frame {
-            file: Some(text.to_owned()),
-            ..Frame::default()
-        },
+    };
+    Frame {
+        file: Some(file),
+        line,
+        column,
+        ..Frame::default()
     }
 }
 

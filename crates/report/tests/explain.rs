@@ -48,7 +48,7 @@ fn race(trace: &Trace) -> Finding {
 }
 
 fn plain(finding: &Finding) -> String {
-    anstream::adapter::strip_str(&text::finding(finding)).to_string()
+    anstream::adapter::strip_str(&text::finding(finding, &text::Look::default())).to_string()
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn a_terminal_obeys_nobody_else() {
     let mut finding = race(&trace());
     finding.accesses[0].stack[0].function = Some("\u{1b}[2Jevil\n".to_owned());
     finding.accesses[0].thread.name = "\u{7}bell".to_owned();
-    let shown = text::finding(&finding);
+    let shown = text::finding(&finding, &text::Look::default());
     assert!(!shown.contains("\u{1b}[2J") && !shown.contains('\u{7}'));
     assert!(!shown.contains("evil\n "));
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use anstyle::Style;
-use deadheat_report::{Finding, own_place, text};
+use deadheat_report::text::{self, Look};
+use deadheat_report::{Finding, own_place};
 
 use crate::pairs::deadlocks::Cycle;
 use crate::pairs::ruled_out::{self, RuledOut, Why};
@@ -19,6 +20,11 @@ const HEAD: Style = Style::new().bold();
 /// How many lines of a kind are shown.
 const LISTED: usize = 12;
 
+/// With all functions.
+fn all() -> Look {
+    Look::of_terminal(true)
+}
+
 /// All about a possible race.
 pub fn race(
     teller: &mut Teller,
@@ -27,7 +33,7 @@ pub fn race(
     finding: &Finding,
     reasons: &[Reason],
 ) -> String {
-    let mut out = text::finding(finding);
+    let mut out = text::finding(finding, &all());
     let names: Vec<String> = finding
         .accesses
         .iter()
@@ -64,7 +70,7 @@ pub fn race(
 
 /// All about a possible deadlock.
 pub fn deadlock(teller: &mut Teller, cycle: &Cycle, finding: &Finding) -> String {
-    let mut out = text::finding(finding);
+    let mut out = text::finding(finding, &all());
     let mut told = Vec::new();
     for ((access, deed), holds) in finding.accesses.iter().zip(&cycle.deeds).zip(&cycle.holds) {
         let holds = named(teller, *holds);

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use anstyle::Style;
-use deadheat_report::{Finding, text};
+use deadheat_report::Finding;
+use deadheat_report::text::{self, Look};
 
 use crate::found::{Figures, Scanned};
 
@@ -32,8 +33,9 @@ pub fn text(scanned: &Scanned, shown: &Shown) -> String {
         }
     }
     let shown_ones = &shown.findings[..shown.findings.len().min(shown.limit)];
+    let look = Look::of_terminal(false);
     for finding in shown_ones {
-        let _ = write!(out, "\n{}", text::finding(finding));
+        let _ = write!(out, "\n{}", text::finding(finding, &look));
     }
     let more = shown.findings.len() - shown_ones.len();
     if more > 0 {

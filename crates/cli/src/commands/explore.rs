@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_detect::Method;
-use deadheat_report::{Finding, Rung, json, text};
+use deadheat_report::text::{self, Look};
+use deadheat_report::{Finding, Rung, json};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
@@ -13,7 +14,6 @@ use super::predict;
 use super::schedule::{Policy, Schedule};
 use super::search::Search;
 use super::sources::Building;
-use super::watch::Format;
 use crate::again::{self, Again};
 use crate::analysis::{self, Analysis, Reading};
 use crate::config::{Config, ConfigArgs};
@@ -26,13 +26,16 @@ use crate::explore::limits::Limits;
 use crate::explore::told;
 use crate::explore::warnings::{self, Recording, Settled, Verdict};
 use crate::explore::whole::{self, Explored};
+use crate::format::Format;
 use crate::how::How;
 use crate::input;
 use crate::leave_out;
+use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
-use crate::store::{Store, select};
+use crate::store::{self, Store, select};
 use crate::terminal::{BAD, GOOD, count, counted, styled};
+use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,9 +92,12 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Write the JSON report to this file instead of standard output.
+    /// Write the report, if it is not text, to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: LookArgs,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -154,9 +160,9 @@ impl Args {
             typed: self.command.clone(),
             options: self.one_by_one().options(true),
             steady: true,
-            place: Place::Store(recording),
+            place: Place::Store(recording.clone()),
             again: None,
-            aside: self.is_json() && self.output.is_none(),
+            aside: !self.format.is_text() && self.output.is_none(),
             variables,
             output: None,
             limit: Some(FIRST_RUN),
@@ -174,10 +180,15 @@ impl Args {
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
         explored.findings.sort_by_key(|finding| finding.kind);
+        let mut remarks = Vec::new();
+        ways::tell(trace, &[], &mut explored.findings, &mut remarks);
+        let kept = json::report(&explored.findings, WholeFigures::of(&explored)) + "\n";
+        recording.keep_report(&kept, &mut remarks);
         match self.format {
-            Format::Text => show_whole(&explored),
-            Format::Json => self.write(&explored.findings, WholeFigures::of(&explored))?,
+            Format::Text => show_whole(&explored, &self.look.look()),
+            _ => self.write(&explored.findings, WholeFigures::of(&explored))?,
         }
+        input::tell(&remarks);
         let is_whole = explored.outcome.cuts.is_empty() && explored.unsettled.is_empty();
         Ok(match (explored.findings.len(), is_whole) {
             (0, true) => Exit::Clean,
@@ -194,12 +205,8 @@ impl Args {
         }
     }
 
-    fn is_json(&self) -> bool {
-        self.format == Format::Json
-    }
-
     fn write(&self, findings: &[Finding], figures: impl Serialize) -> Result<()> {
-        let report = json::report(findings, figures) + "\n";
+        let report = self.format.report(findings, figures, &self.look.look());
         predict::write(&report, self.output.as_deref())
     }
 
@@ -215,9 +222,19 @@ impl Args {
         let archive = self.archive(store, again.invocation.command.clone());
         let settled = self.settle_all(trace, &again, &analysis, &archive, &config)?;
         let found = warnings::report(&mut analysis, &settled);
+        ways::tell(
+            trace,
+            &analysis.runs,
+            &mut analysis.findings,
+            &mut analysis.remarks,
+        );
+        if let Some(recording) = store::Recording::of_trace(trace) {
+            let kept = json::report(&analysis.findings, SettledFigures::of(&settled)) + "\n";
+            recording.keep_report(&kept, &mut analysis.remarks);
+        }
         match self.format {
-            Format::Text => show_settled(&analysis, &settled),
-            Format::Json => self.write(&analysis.findings, SettledFigures::of(&settled))?,
+            Format::Text => show_settled(&analysis, &settled, &self.look.look()),
+            _ => self.write(&analysis.findings, SettledFigures::of(&settled))?,
         }
         let is_open = |one: &Settled| matches!(one.verdict, Verdict::Inconclusive(_));
         Ok(match (found, settled.iter().any(is_open)) {
@@ -318,7 +335,7 @@ impl Args {
     }
 }
 
-fn show_whole(explored: &Explored) {
+fn show_whole(explored: &Explored, look: &Look) {
     let progress = &explored.outcome.progress;
     let how = match explored.is_copied {
         true => "",
@@ -355,18 +372,18 @@ fn show_whole(explored: &Explored) {
         row("unconfirmed", what.clone());
     }
     for finding in &explored.findings {
-        anstream::print!("\n{}", text::finding(finding));
+        anstream::print!("\n{}", text::finding(finding, look));
     }
 }
 
-fn show_settled(analysis: &Analysis, settled: &[Settled]) {
+fn show_settled(analysis: &Analysis, settled: &[Settled], look: &Look) {
     told::warnings(settled);
     let sure = |finding: &&Finding| finding.rung != Rung::Warning;
     if settled.is_empty() {
         anstream::println!("{}", styled(GOOD, "no warning is unsettled"));
     }
     for finding in analysis.findings.iter().filter(sure) {
-        anstream::print!("\n{}", text::finding(finding));
+        anstream::print!("\n{}", text::finding(finding, look));
     }
     input::tell(&analysis.remarks);
 }

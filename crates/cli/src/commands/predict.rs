@@ -4,23 +4,27 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use deadheat_detect::{Method, Promise};
-use deadheat_report::{Kind, Rung, json, text};
+use deadheat_report::text::{self, Look};
+use deadheat_report::{Kind, Rung, json};
 use deadheat_trace::{Mode, Steps};
 use serde::Serialize;
 
 use super::search::{self, Search};
 use super::trace::Which;
-use super::watch::Format;
 use crate::analysis::{self, Analysis, Reading};
 use crate::config::ConfigArgs;
 use crate::confirm::coarse;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::format::Format;
 use crate::how::How;
 use crate::input;
 use crate::leave_out;
+use crate::look::LookArgs;
 use crate::prediction::Model;
+use crate::store::Recording;
 use crate::terminal::{Align, BAD, GOOD, count, counted, duration, say, size, styled, table};
+use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,6 +85,9 @@ pub struct Args {
     output: Option<PathBuf>,
 
     #[command(flatten)]
+    look: LookArgs,
+
+    #[command(flatten)]
     config: ConfigArgs,
 
     #[command(flatten)]
@@ -124,10 +131,23 @@ impl Args {
             .findings
             .retain(|finding| !suppressions.match_finding(finding));
         let suppressed = before - analysis.findings.len();
+        ways::tell(
+            &path,
+            &analysis.runs,
+            &mut analysis.findings,
+            &mut analysis.remarks,
+        );
+        if let Some(recording) = Recording::of_trace(&path) {
+            let kept = json::report(&analysis.findings, Figures::of(&analysis)) + "\n";
+            recording.keep_report(&kept, &mut analysis.remarks);
+        }
 
         let report = match self.format {
-            Format::Text => text_report(&analysis),
-            Format::Json => json::report(&analysis.findings, Figures::of(&analysis)) + "\n",
+            Format::Text => text_report(&analysis, &self.look.look()),
+            other => {
+                let figures = Figures::of(&analysis);
+                other.report(&analysis.findings, figures, &self.look.look())
+            }
         };
         write(&report, self.output.as_deref())?;
         input::tell(&analysis.trace_remarks);
@@ -220,10 +240,10 @@ fn methods(names: &[String]) -> Result<Vec<How>> {
     Ok(found)
 }
 
-fn text_report(analysis: &Analysis) -> String {
+fn text_report(analysis: &Analysis, look: &Look) -> String {
     let mut report = String::new();
     for finding in &analysis.findings {
-        report.push_str(&text::finding(finding));
+        report.push_str(&text::finding(finding, look));
         report.push('\n');
     }
     if analysis.runs.len() > 1 {

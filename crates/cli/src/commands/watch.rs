@@ -5,11 +5,13 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use deadheat_report::{Suppressions, json, text};
+use deadheat_report::{Suppressions, text};
 
 use crate::config::ConfigArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::format::Format;
+use crate::look::LookArgs;
 use crate::program::Program;
 use crate::settings::variable;
 use crate::store::info::Ended;
@@ -65,6 +67,9 @@ pub struct Args {
     exit_code_from_program: bool,
 
     #[command(flatten)]
+    look: LookArgs,
+
+    #[command(flatten)]
     config: ConfigArgs,
 
     /// The program and its arguments.
@@ -75,15 +80,6 @@ pub struct Args {
         value_name = "PROGRAM"
     )]
     command: Vec<OsString>,
-}
-
-/// How findings are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// For programs: one object.
-    Json,
 }
 
 impl Args {
@@ -107,7 +103,7 @@ impl Args {
             options: Some(variable::for_runtime()).filter(|set| !set.is_empty()),
             places: None,
             suppressions: &suppressions,
-            show: self.format == Format::Text,
+            show: self.format.is_text().then(|| self.look.look()),
             enforced: None,
         };
         let watched = match self.two_pass {
@@ -167,16 +163,16 @@ impl Args {
                 writeln!(
                     file,
                     "{}",
-                    anstream::adapter::strip_str(&text::finding(finding))
+                    anstream::adapter::strip_str(&text::finding(finding, &self.look.look()))
                 )
             }),
-            (Format::Json, out) => {
+            (other, out) => {
                 let figures = watched.figures.iter().cloned();
                 let figures: std::collections::BTreeMap<String, u64> = figures.collect();
-                let report = json::report(&watched.findings, figures);
+                let report = other.report(&watched.findings, figures, &self.look.look());
                 match out {
-                    Some(file) => writeln!(file, "{report}"),
-                    None => writeln!(std::io::stdout(), "{report}"),
+                    Some(file) => write!(file, "{report}"),
+                    None => write!(std::io::stdout(), "{report}"),
                 }
             }
         }
@@ -185,7 +181,7 @@ impl Args {
 
 /// Simple detection over everything, then detailed detection on what it flagged.
 fn two_passes(mut plan: Plan<'_>) -> Result<Watched> {
-    let show = std::mem::replace(&mut plan.show, false);
+    let show = plan.show.take();
     let on_race = std::mem::replace(&mut plan.on_race, OnRace::Continue);
     plan.detector = Detector::Simple;
     let first = plan.run()?;

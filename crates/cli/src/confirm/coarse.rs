@@ -102,7 +102,7 @@ impl Coarse {
             options: None,
             places: None,
             suppressions: &Suppressions::default(),
-            show: false,
+            show: None,
             enforced: Some(watch::Enforced {
                 again: &self.again,
                 plan: &path,

@@ -8,7 +8,8 @@
 //! .deadheat/recordings/000001/trace.dht.stdin       its standard input
 //! .deadheat/recordings/000001/trace.dht.inputs      what its threads got from the system, once it was run again
 //! .deadheat/recordings/000001/info.json             how it came about
-//! .deadheat/recordings/000001/report.json           what was found in it
+//! .deadheat/recordings/000001/witness-1a2b3c4d.json a schedule that leads to a finding
+//! .deadheat/recordings/000001/report.json           what was found in it last, warnings included, as `--format json` prints it
 //! ```
 //!
 //! Recordings are numbered in the order of their making, with a fixed width: a path of another
@@ -145,6 +146,34 @@ impl Store {
 }
 
 impl Recording {
+    /// The recording of a store that a trace belongs to, if it does.
+    pub fn of_trace(trace: &Path) -> Option<Self> {
+        let folder = trace.parent()?;
+        let number = folder.file_name()?.to_str()?.parse().ok()?;
+        let is_named = |path: &Path, name: &str| path.file_name().is_some_and(|file| file == name);
+        let is_stored = is_named(trace, TRACE) && is_named(folder.parent()?, RECORDINGS);
+        is_stored.then(|| Recording {
+            number,
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// Where the last report on it is, or will be.
+    pub fn report(&self) -> PathBuf {
+        self.folder.join(REPORT)
+    }
+
+    /// Keeps a report on it; the user is told if that is not possible.
+    pub fn keep_report(&self, text: &str, remarks: &mut Vec<String>) {
+        let path = self.report();
+        if let Err(error) = std::fs::write(&path, text) {
+            remarks.push(format!(
+                "the report cannot be kept: {}: {error}",
+                path.display()
+            ));
+        }
+    }
+
     /// Where the program's own trace is, or will be.
     pub fn trace(&self) -> PathBuf {
         self.folder.join(TRACE)
@@ -159,11 +188,6 @@ impl Recording {
     pub fn info(&self) -> Option<Info> {
         let text = std::fs::read_to_string(self.folder.join(INFO)).ok()?;
         serde_json::from_str(&text).ok()
-    }
-
-    /// Where its findings are, or will be.
-    pub fn report(&self) -> PathBuf {
-        self.folder.join(REPORT)
     }
 
     /// Writes down how it came about.

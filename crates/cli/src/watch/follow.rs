@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use deadheat_report::{Finding, Suppressions, text};
+use deadheat_report::text::{self, Look};
+use deadheat_report::{Finding, Suppressions};
 use deadheat_trace::watch::{self, Message, Place, Reader};
 
 use super::Plan;
@@ -27,7 +28,7 @@ pub struct Follower<'a> {
     processes: HashMap<u32, Process>,
     suppressions: &'a Suppressions,
     on_race: OnRace,
-    show: bool,
+    show: Option<Look>,
     told: Told,
     by_id: HashMap<String, usize>,
     figures: BTreeMap<String, u64>,
@@ -150,8 +151,8 @@ impl<'a> Follower<'a> {
             self.told.findings[*at].count += 1;
             return self.answer(found);
         }
-        if self.show {
-            anstream::eprintln!("{}", text::finding(&finding));
+        if let Some(look) = &self.show {
+            anstream::eprintln!("{}", text::finding(&finding, look));
         }
         let thread = self.process(found.pid).kernel_thread(found.later.thread);
         let place = finding.accesses.last().map(|access| &access.place);

@@ -18,6 +18,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use deadheat_report::text::Look;
 use deadheat_report::{Finding, Suppressions};
 use deadheat_trace::watch::{ANSWERS, Place, REPORT, SELECT};
 use deadheat_wire::plan::PLAN;
@@ -71,8 +72,8 @@ pub struct Plan<'a> {
     pub places: Option<&'a [Place]>,
     /// What not to show.
     pub suppressions: &'a Suppressions,
-    /// Whether findings are printed as they come.
-    pub show: bool,
+    /// How findings look that are printed as they come; not at all if `None`.
+    pub show: Option<Look>,
     /// A schedule to enforce meanwhile.
     pub enforced: Option<Enforced<'a>>,
 }

@@ -16,7 +16,6 @@ use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
 use super::sources::Building;
-use super::watch::Format;
 use crate::again;
 use crate::analysis::{self, Analysis, Reading};
 use crate::config::{Config, ConfigArgs};
@@ -29,14 +28,17 @@ use crate::explore::limits::Limits;
 use crate::explore::told as search_told;
 use crate::explore::warnings::{self, Settled, Verdict};
 use crate::explore::whole::Explored;
+use crate::format::Format;
 use crate::how::How;
 use crate::input;
 use crate::leave_out::{self, LeaveOut};
+use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
 use crate::store::Store;
 use crate::terminal::{counted, say};
+use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,14 +115,17 @@ pub struct Args {
     #[arg(long)]
     warnings: bool,
 
-    /// How to report what was found. With json on standard output the program's own output goes to
+    /// How to report what was found. With anything but text on standard output the program's own output goes to
     /// standard error.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Write the JSON report to this file instead of standard output.
+    /// Write the report, if it is not text, to this file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: LookArgs,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -178,13 +183,13 @@ impl Args {
                 steady: true,
                 place: Place::Store(at),
                 again: None,
-                aside: self.is_json() && self.output.is_none(),
+                aside: !self.format.is_text() && self.output.is_none(),
                 variables,
                 output: None,
                 limit: None,
             };
             let recorded = plan.run()?;
-            let verified = told::verified(&recorded, number == 0 && !self.is_json())?;
+            let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
             if verified != Exit::Clean {
                 exit = verified;
             }
@@ -201,6 +206,12 @@ impl Args {
             analysis
                 .findings
                 .retain(|finding| !suppressions.match_finding(finding));
+            ways::tell(
+                trace,
+                &analysis.runs,
+                &mut analysis.findings,
+                &mut analysis.remarks,
+            );
             if self.runs > 1 {
                 let orders = coverage.add(trace)?;
                 if orders > 0 {
@@ -222,6 +233,7 @@ impl Args {
         if let Some(others) = &mut others {
             let mut found = std::mem::take(&mut others.findings);
             found.retain(|finding| !suppressions.match_finding(finding));
+            ways::tell(&recorded.traces[0], &[], &mut found, &mut analysis.remarks);
             analysis.take_in_findings(found);
         }
         let outcome = scanned.map(|scanned| scanned.join(&mut analysis.findings));
@@ -230,12 +242,21 @@ impl Args {
             .retain(|finding| !suppressions.match_finding(finding));
         let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
         analysis.findings.sort_by_key(by_rung);
+        let figures = CheckFigures {
+            of_methods: Figures::of(&analysis),
+            orders: others.as_ref().map(OrderFigures::of),
+            scan: outcome.as_ref(),
+        };
+        let kept = json::report(&analysis.findings, &figures) + "\n";
+        recording.keep_report(&kept, &mut analysis.remarks);
         let found = deadlocked
             + match self.format {
                 Format::Text => {
-                    told::findings(&analysis, others.as_ref(), outcome.as_ref(), self.warnings)
+                    let look = self.look.look();
+                    let shown = (self.warnings, &look);
+                    told::findings(&analysis, others.as_ref(), outcome.as_ref(), shown)
                 }
-                Format::Json => self.write_json(&mut analysis, others.as_ref(), outcome)?,
+                _ => self.write(&mut analysis, &figures)?,
             };
         self.tell_coverage(&coverage, last_new);
         let of_search = search::exit(&analysis, found);
@@ -247,27 +268,14 @@ impl Args {
         })
     }
 
-    fn is_json(&self) -> bool {
-        self.format == Format::Json
-    }
-
     /// Writes the report for programs; how many findings there are that are more than suspicious.
-    fn write_json(
-        &self,
-        analysis: &mut Analysis,
-        others: Option<&Explored>,
-        scan: Option<Outcome>,
-    ) -> Result<usize> {
+    fn write(&self, analysis: &mut Analysis, figures: &CheckFigures) -> Result<usize> {
         if !self.warnings {
             let findings = &mut analysis.findings;
             findings.retain(|finding| finding.rung != Rung::Warning);
         }
-        let figures = CheckFigures {
-            of_methods: Figures::of(analysis),
-            orders: others.map(OrderFigures::of),
-            scan,
-        };
-        let report = json::report(&analysis.findings, figures) + "\n";
+        let look = self.look.look();
+        let report = self.format.report(&analysis.findings, figures, &look);
         predict::write(&report, self.output.as_deref())?;
         input::tell(&analysis.remarks);
         let sure = analysis.findings.iter();
@@ -279,7 +287,7 @@ impl Args {
         let again = again::of(trace)?;
         let archive = self.archive(store);
         let settled = warnings::settle(analysis, trace, &again, &archive, &self.limits)?;
-        if !self.is_json() {
+        if self.format.is_text() {
             search_told::warnings(&settled);
         }
         warnings::report(analysis, &settled);
@@ -343,13 +351,13 @@ impl Args {
 
 /// What was done, for programs.
 #[derive(Serialize)]
-struct CheckFigures {
+struct CheckFigures<'a> {
     #[serde(flatten)]
     of_methods: Figures,
     #[serde(skip_serializing_if = "Option::is_none")]
     orders: Option<OrderFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    scan: Option<Outcome>,
+    scan: Option<&'a Outcome>,
 }
 
 /// How many other orders were executed, for programs.

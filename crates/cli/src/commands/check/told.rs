@@ -1,6 +1,7 @@
 //! What `deadheat check` says: about the run, its trace, and what was found.
 
-use deadheat_report::{Finding, Kind, Rung, text};
+use deadheat_report::text::{self, Look};
+use deadheat_report::{Finding, Kind, Rung};
 use deadheat_trace::stats::Stats;
 use deadheat_trace::{Op, Steps};
 
@@ -71,7 +72,7 @@ pub(super) fn findings(
     analysis: &Analysis,
     others: Option<&Explored>,
     scan: Option<&Outcome>,
-    warnings: bool,
+    (warnings, look): (bool, &Look),
 ) -> usize {
     let (suspicious, sure): (Vec<&Finding>, Vec<&Finding>) = analysis
         .findings
@@ -122,11 +123,11 @@ pub(super) fn findings(
         orders(others, suspicious.len());
     }
     for finding in &sure {
-        anstream::print!("\n{}", text::finding(finding));
+        anstream::print!("\n{}", text::finding(finding, look));
     }
     if warnings {
         for finding in &suspicious {
-            anstream::print!("\n{}", text::finding(finding));
+            anstream::print!("\n{}", text::finding(finding, look));
         }
     }
     input::tell(&analysis.remarks);

@@ -16,6 +16,7 @@ use crate::config::ConfigArgs;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::format::Format;
+use crate::look::LookArgs;
 use crate::terminal::{BAD, GOOD, counted, say, styled};
 use inputs::Input;
 
@@ -74,6 +75,9 @@ pub struct Args {
     /// Also show what is only suspicious.
     #[arg(long)]
     warnings: bool,
+
+    #[command(flatten)]
+    look: LookArgs,
 
     #[command(flatten)]
     config: ConfigArgs,
@@ -194,7 +198,10 @@ impl Args {
             known: compared.map(|(known, _)| known),
             gone: compared.map(|(_, gone)| gone),
         };
-        let report = self.format.unwrap_or_default().report(shown, figures);
+        let report = self
+            .format
+            .unwrap_or_default()
+            .report(shown, figures, &self.look.look());
         predict::write(&report, self.output.as_deref())
     }
 

@@ -1,0 +1,5 @@
+#include "bank.h"
+
+void audit(void) {
+    printf("%ld\n", balance);
+}
