@@ -54,11 +54,11 @@ pub struct Args {
     #[arg(long, value_name = "MB")]
     memory: Option<u64>,
 
-    /// How to report what was found: text on standard error as it happens, json at the end.
+    /// How to report what was found: text on standard error as it happens, anything else at the end.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 
-    /// Write the report to this file as well (text) or instead of standard output (JSON).
+    /// Write the report to this file as well (text) or instead of standard output (anything else).
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
