@@ -386,3 +386,28 @@ fn a_value_that_was_written_long_before_in_this_order_is_not_told() {
     assert_eq!(last_value(vec![(writer, 1), (reader, 1)]), Some(5));
     assert_eq!(last_value(vec![(reader, 1)]), Some(0));
 }
+
+#[test]
+fn what_happens_as_recorded_has_the_recorded_values() {
+    // Somebody whom nobody sees has written 7.
+    let text = "\
+T0|fork(T1)|a.c:1
+T0|w(x=5)|a.c:2
+T0|r(x=7)|a.c:3
+T0|w(y=8)|a.c:4
+T1|w(x=1)|a.c:9
+";
+    let trace = parse(text);
+    let mut finding = explained(&trace, |explain| {
+        explain.failure(at(3), Rung::Witness, "explore")
+    });
+    tell(&trace, way(4, &[], &[]), &mut finding);
+    let values = |finding: &deadheat_report::Finding| -> Vec<Option<u64>> {
+        let steps = &finding.interleaving.as_ref().unwrap().steps;
+        steps.iter().map(|step| step.value).collect()
+    };
+    assert_eq!(values(&finding), [None, Some(5), Some(7), Some(8)]);
+    // In another order it is not known whether they write again, and what follows.
+    tell(&trace, way(1, &[4, 1, 2, 3], &[]), &mut finding);
+    assert_eq!(values(&finding), [None, Some(1), Some(5), Some(5), None]);
+}
