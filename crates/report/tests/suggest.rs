@@ -223,8 +223,8 @@ proptest! {
             let (one, other) = (accesses[a], accesses[b]);
             one.0 != other.0 && (one.1 || other.1)
         };
-        let pairs = (0..accesses.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-        let Some((a, b)) = pairs.filter(|(a, b)| conflict(*a, *b)).next_back() else {
+        let mut pairs = (0..accesses.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        let Some((a, b)) = pairs.rfind(|(a, b)| conflict(*a, *b)) else {
             return Ok(());
         };
         lines[of_accesses[a]].push_str(" <1>");
