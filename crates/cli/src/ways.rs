@@ -25,7 +25,10 @@ pub fn tell(trace: &Path, runs: &[Run], findings: &mut [Finding], remarks: &mut 
             continue;
         }
         match way(trace, finding, &proven) {
-            Ok((path, way)) => of_traces.entry(path).or_default().push((number, way)),
+            Ok((path, way)) => {
+                let path = path.canonicalize().unwrap_or(path);
+                of_traces.entry(path).or_default().push((number, way));
+            }
             Err(error) => remarks.push(format!(
                 "how {} comes about cannot be told: {}",
                 finding.id,

@@ -223,3 +223,24 @@ fn failures_that_were_searched_for_are_told_and_kept() {
     );
     assert_eq!(kept(&here, 1)["findings"], report["findings"]);
 }
+
+/// What happens inside the standard library is shown where the program called it.
+#[test]
+fn a_race_in_rust_is_shown_where_the_program_s_own_code_is() {
+    let here = Sandbox::new();
+    let source = "use std::cell::UnsafeCell;\nuse std::sync::Arc;\n\nstruct Shared(UnsafeCell<Vec<u32>>);\n\
+        // Says what is not true.\nunsafe impl Sync for Shared {}\n\nfn main() {\n    let shared = Arc::new(Shared(Vec::new().into()));\n\
+        let mine = shared.clone();\n    let other = std::thread::spawn(move || unsafe { (*mine.0.get()).push(1) });\n\
+        unsafe { (*shared.0.get()).push(2) };\n    other.join().unwrap();\n}\n";
+    here.file("hits.rs", source);
+    let told = here.told(&mut here.deadheat(["check", "hits.rs"]));
+    let has = |text: &str| assert!(told.contains(text), "no {text:?} in\n{told}");
+    has("confirmed race on a heap block");
+    has("11 |     let other = std::thread::spawn(move || unsafe { (*mine.0.get()).push(1) });");
+    has("T0 in hits::main through ");
+    has("T1 in hits::main::{closure#0} through ");
+    has("how it comes about:");
+    assert!(!told.contains("/rustc/"), "{told}");
+    let stacks = here.told(&mut here.deadheat(["check", "--stacks", "hits.rs"]));
+    assert!(stacks.contains("(inlined)"), "{stacks}");
+}

@@ -262,6 +262,41 @@ T1|w(block:8)|tests/sources/hits.rs:5:66 <2>
 }
 
 #[test]
+fn names_of_templates_are_cut_in_a_line_and_whole_in_stacks() {
+    let mut finding = confirmed_race();
+    let name = format!("deposit<{}int>", "std::vector<".repeat(40));
+    finding.accesses[0].place.function = Some(name.clone());
+    finding.accesses[0].stack[0].function = Some(name.clone());
+    let told = plain(&finding, WIDE);
+    assert!(
+        told.contains("T1 in deposit<std::vector<") && !told.contains(&name),
+        "{told}"
+    );
+    let look = Look {
+        stacks: true,
+        ..WIDE
+    };
+    assert!(plain(&finding, look).contains(&name));
+}
+
+#[test]
+fn nobody_waits_for_a_source_that_is_a_pipe() {
+    let folder = std::env::temp_dir().join(format!("deadheat-pipe-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let pipe = folder.join("pipe.c");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&pipe)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let mut finding = confirmed_race();
+    finding.accesses[0].place.file = Some(pipe.to_str().unwrap().to_owned());
+    let told = plain(&finding, WIDE);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(told.contains("write of 8 bytes by T1:"), "{told}");
+}
+
+#[test]
 fn hostile_sources_and_names() {
     let text = "\
 main|fork(T1)|tests/sources/hostile.c:1

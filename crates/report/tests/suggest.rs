@@ -3,6 +3,7 @@
 mod support;
 
 use deadheat_report::Rung;
+use proptest::prelude::*;
 use support::{deadlock, marked, race, tell, way};
 
 /// What is suggested about the race or the deadlock of the marked lines.
@@ -175,4 +176,76 @@ T2|acq(a)|d.c:31 <3>
         suggested(&text.replace("T2|acq(a)|d.c:31", "T2|wait(q)|d.c:31")),
         None
     );
+}
+
+/// What a step of a random trace does: takes or gives back a lock, or accesses the variable at a line.
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Toggle(usize),
+    Access { writes: bool, line: u32 },
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        1 => (0usize..2).prop_map(Deed::Toggle),
+        1 => (any::<bool>(), 0u32..5).prop_map(|(writes, line)| Deed::Access { writes, line }),
+    ]
+}
+
+proptest! {
+    /// Whenever a lock is suggested, all accesses on other lines hold it.
+    #[test]
+    fn what_is_said_of_all_accesses_is_true(deeds in proptest::collection::vec((0usize..3, deed()), 2..14)) {
+        const LOCKS: [&str; 2] = ["m", "n"];
+        let mut text = "T0|fork(T1)|f.c:90\nT0|fork(T2)|f.c:91\n".to_owned();
+        let mut held = [[false; 2]; 3];
+        let mut accesses: Vec<(usize, bool, u32, [bool; 2])> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
+        let mut of_accesses: Vec<usize> = Vec::new();
+        for (thread, deed) in &deeds {
+            lines.push(match deed {
+                Deed::Toggle(lock) => {
+                    let is_held = &mut held[*thread][*lock];
+                    *is_held = !*is_held;
+                    let op = if *is_held { "acq" } else { "rel" };
+                    format!("T{thread}|{op}({})|f.c:80", LOCKS[*lock])
+                }
+                Deed::Access { writes, line } => {
+                    of_accesses.push(lines.len());
+                    accesses.push((*thread, *writes, *line, held[*thread]));
+                    let op = if *writes { "w" } else { "r" };
+                    format!("T{thread}|{op}(x)|f.c:{line}")
+                }
+            });
+        }
+        // The last two accesses that conflict.
+        let conflict = |a: usize, b: usize| {
+            let (one, other) = (accesses[a], accesses[b]);
+            one.0 != other.0 && (one.1 || other.1)
+        };
+        let mut pairs = (0..accesses.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        let Some((a, b)) = pairs.rfind(|(a, b)| conflict(*a, *b)) else {
+            return Ok(());
+        };
+        lines[of_accesses[a]].push_str(" <1>");
+        lines[of_accesses[b]].push_str(" <2>");
+        text.push_str(&lines.join("\n"));
+        let Some(told) = suggested(&text) else {
+            return Ok(());
+        };
+        let Some((_, behind)) = told.split_once("holds `") else {
+            let (one, other) = (accesses[a].3, accesses[b].3);
+            prop_assert!(told.contains("different locks"), "{}", told);
+            prop_assert!((0..2).all(|lock| !(one[lock] && other[lock])));
+            prop_assert!(one.contains(&true) && other.contains(&true));
+            return Ok(());
+        };
+        let lock = LOCKS.iter().position(|lock| behind.starts_with(lock)).unwrap();
+        let without: Vec<u32> =
+            [a, b].iter().filter(|side| !accesses[**side].3[lock]).map(|side| accesses[*side].2).collect();
+        prop_assert!(!without.is_empty(), "both hold it: {}", told);
+        for (_, _, line, held) in &accesses {
+            prop_assert!(held[lock] || without.contains(line), "{}\n{}", told, text);
+        }
+    }
 }

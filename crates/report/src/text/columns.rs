@@ -12,7 +12,7 @@ const INDENT: &str = "    ";
 /// Between two columns.
 const GAP: usize = 2;
 /// A column that is narrower than this tells nothing.
-const NARROWEST: usize = 14;
+const NARROWEST: usize = 18;
 
 /// The steps that matter, side by side, or below each other where there is no room.
 pub fn columns(out: &mut String, finding: &Finding, way: &Interleaving, look: &Look) {

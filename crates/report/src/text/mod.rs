@@ -1,10 +1,10 @@
 //! Findings for the terminal: what, where, who, how it comes about, what it leads to, what to do.
 //!
-//! * [`snippet`]: source lines with the sides marked; [`source`] reads them.
-//! * [`sides`]: who did it, by which calls.
-//! * [`columns`]: the interleaving in a few lines.
-//! * [`outcome`]: what follows.
-//! * [`printable`]: the program's own text, made harmless.
+//! * `snippet`: source lines with the sides marked; `source` reads them.
+//! * `sides`: who did it, by which calls.
+//! * `columns`: the interleaving in a few lines.
+//! * `outcome`: what follows.
+//! * `printable`: the program's own text, made harmless.
 
 mod columns;
 mod look;

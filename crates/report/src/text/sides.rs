@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
-use super::printable::printable;
+use super::printable::{cut, printable};
 use super::{BOLD, DIM};
 use crate::finding::{Access, Frame, Lock};
 
 /// Frames that are shown of a long stack: the innermost, and the outermost.
 const INNERMOST: usize = 20;
 const OUTERMOST: usize = 3;
+/// So much of a function's name is told in a line.
+const NAME: usize = 60;
 /// So many calls are told in a line.
 const CALLS: usize = 3;
 
@@ -43,12 +45,12 @@ fn way(access: &Access) -> String {
     let is_own = |frame: &&Frame| !frame.is_foreign() && frame.file.is_some();
     let callers: Vec<&Frame> = outside.filter(is_own).collect();
     let mut told = match &access.place.function {
-        Some(function) => format!(" in {}", printable(function)),
+        Some(function) => format!(" in {}", short(function)),
         None => String::new(),
     };
     if let [innermost, others @ ..] = inside {
         let function = innermost.function.as_deref().unwrap_or("??");
-        let _ = write!(told, " through {}", printable(function));
+        let _ = write!(told, " through {}", short(function));
         if !others.is_empty() {
             let _ = write!(told, " and {} more", others.len());
         }
@@ -58,7 +60,11 @@ fn way(access: &Access) -> String {
             0 => ", called from",
             _ => ", from",
         };
-        let _ = write!(told, "{word} {}", printable(&caller.told()));
+        let told_caller = Frame {
+            function: caller.function.as_deref().map(short),
+            ..Frame::clone(caller)
+        };
+        let _ = write!(told, "{word} {}", printable(&told_caller.told()));
     }
     if callers.len() > CALLS {
         let _ = write!(told, " and {} more", callers.len() - CALLS);
@@ -72,6 +78,11 @@ fn way(access: &Access) -> String {
         let _ = write!(told, "{word} {}", printable(&place.told()));
     }
     told
+}
+
+/// A function's name; those of templates can be very long.
+fn short(function: &str) -> String {
+    cut(&printable(function), NAME)
 }
 
 /// A side with all that led there.

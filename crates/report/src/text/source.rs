@@ -34,11 +34,12 @@ pub struct Line {
 impl Source {
     /// Reads a file; `None` if it cannot be read, or is too large to be source.
     pub fn read(path: &str) -> Option<Self> {
-        let file = File::open(path).ok()?;
-        let data = file.metadata().ok()?;
+        // A pipe of that name would have to be waited for.
+        let data = std::fs::metadata(path).ok()?;
         if !data.is_file() || data.len() > MOST_BYTES {
             return None;
         }
+        let file = File::open(path).ok()?;
         let mut bytes = Vec::new();
         file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
         let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');

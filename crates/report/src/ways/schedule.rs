@@ -204,6 +204,11 @@ impl Follower {
         self.next.iter().map(Option::as_ref).collect()
     }
 
+    /// Whether an event belongs to the beginning, which happens as it was recorded.
+    pub fn is_recorded(&self, index: EventIndex) -> bool {
+        index < self.way.start
+    }
+
     /// Whether an event is to be told, however long before.
     pub fn is_asked_for(&self, index: EventIndex) -> bool {
         self.way.also.contains(&index)

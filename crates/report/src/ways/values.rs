@@ -41,7 +41,9 @@ impl<'a> Values<'a> {
         let step = &kept.context.step;
         let event = &step.event;
         let mut seen = None;
-        if event.op().reads() {
+        if event.op().reads() && self.follower.is_recorded(kept.index) {
+            seen = step.read();
+        } else if event.op().reads() {
             seen = self.seen(kept);
             if seen != step.read() || seen.is_none() {
                 self.astray.insert(event.thread());
