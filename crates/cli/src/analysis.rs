@@ -276,7 +276,7 @@ fn detect(
         config,
         |index, step, tables| {
             let is_asked = suspects.is_none_or(|suspects| suspects.may_race(&step.event));
-            if is_asked && !unseen.is_unseen(&step.event) {
+            if is_asked && !unseen.is_unseen(&step.event, tables) {
                 detector.step(index, step, tables, &mut races);
             }
             if index.0.is_multiple_of(STRIDE) {

@@ -101,7 +101,7 @@ impl Loaded {
             if let Some(symbols) = &symbols {
                 symbols.tell_needs(event, &mut needs);
             }
-            if unseen.is_unseen(event) {
+            if unseen.is_unseen(event, stream.tables()) {
                 loaded.unseen.insert(event.pc());
             }
             let counted = EventIndex(loaded.indexes.len() as u64);
@@ -147,7 +147,7 @@ impl Loaded {
             if suspects.is_some_and(|suspects| !suspects.may_race(&step.event)) {
                 continue;
             }
-            if unseen.is_unseen(&step.event) {
+            if unseen.is_unseen(&step.event, stream.tables()) {
                 loaded.unseen.insert(step.event.pc());
             }
             loaded.indexes.push(stream.last_index().unwrap_or(counted));

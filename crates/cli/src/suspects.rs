@@ -18,8 +18,8 @@ pub fn of(path: &Path, config: &Config) -> Result<(Suspects, u64)> {
     let input = input::open(path)?;
     let mut unseen = Unseen::of(input.tables());
     let what = "looking for shared memory";
-    let (count, _) = analysis::read(path, input, what, config, |_, step, _| {
-        if !unseen.is_unseen(&step.event) {
+    let (count, _) = analysis::read(path, input, what, config, |_, step, tables| {
+        if !unseen.is_unseen(&step.event, tables) {
             suspects.step(step);
         }
     })?;

@@ -2,7 +2,8 @@
 //!
 //! The C library's functions are seen whoever calls them: a library that was not built with
 //! Deadheat, or Rust's standard library, copies and frees memory too. What such code does to
-//! synchronise is not seen, so its accesses say nothing about races and are not judged.
+//! synchronise is not seen, so its accesses say nothing about races and are not judged. Whether code has hooks stands
+//! in the program's files. Where a file is gone, only accesses that were announced by a hook are judged.
 
 use deadheat_report::Binaries;
 use deadheat_trace::{Event, Op, Pc, Tables};
@@ -36,18 +37,19 @@ impl Unseen {
         }
     }
 
-    /// Whether an event is an access by code without hooks.
+    /// Whether an event is an access by code without hooks, or may be. The tables are those that the event was read with.
     #[inline]
-    pub fn is_unseen(&mut self, event: &Event) -> bool {
-        matches!(event.op(), Op::Read | Op::Write | Op::Free) && self.is_without_hooks(event)
+    pub fn is_unseen(&mut self, event: &Event, tables: &Tables) -> bool {
+        matches!(event.op(), Op::Read | Op::Write | Op::Free)
+            && self.is_without_hooks(event, tables)
     }
 
-    /// Whether an event is in code without hooks.
+    /// Whether an event is in code without hooks, or may be.
     #[inline]
-    pub fn is_without_hooks(&mut self, event: &Event) -> bool {
+    pub fn is_without_hooks(&mut self, event: &Event, tables: &Tables) -> bool {
         let unseen = match self.known.get(&event.pc()) {
             Some(known) => *known,
-            None => self.look_up(event.pc()),
+            None => self.look_up(event, tables),
         };
         unseen && !(event.op() == Op::Free && self.is_handed_on(event.pc()))
     }
@@ -70,11 +72,14 @@ impl Unseen {
     }
 
     #[cold]
-    fn look_up(&mut self, pc: Pc) -> bool {
-        // Without the program's file nothing is known, and all is judged.
-        let found = self.binaries.find(pc);
-        let unseen =
-            found.is_some_and(|(binary, address)| !binary.has_hooks(address.saturating_sub(1)));
+    fn look_up(&mut self, event: &Event, tables: &Tables) -> bool {
+        let pc = event.pc();
+        let unseen = match self.binaries.find(pc) {
+            Some((binary, address)) => !binary.has_hooks(address.saturating_sub(1)),
+            // Text has no program.
+            None if tables.module_of(pc).is_none() => false,
+            None => event.op() == Op::Free || tables.copies.contains(&pc),
+        };
         self.known.insert(pc, unseen);
         unseen
     }

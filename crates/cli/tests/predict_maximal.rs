@@ -390,3 +390,59 @@ fn a_deadlock_that_did_not_happen() {
     let (exit, told) = checked(&here, "zoo/c/deadlock_gate.c", &MAIN_FIRST);
     assert_eq!(exit, Some(0), "{told}");
 }
+
+/// Two threads that share nothing but what a lock protects. The standard library, which has no hooks, copies and frees for them.
+const LOCKED: &str = "\
+use std::sync::Mutex;
+use std::thread;
+
+fn main() {
+    let names = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for number in 0..2 {
+            let names = &names;
+            scope.spawn(move || names.lock().unwrap().push(format!(\"thread {number}\")));
+        }
+    });
+    println!(\"{}\", names.into_inner().unwrap().len());
+}
+";
+
+/// The races that are proven of the latest recording.
+fn proven_races(here: &Sandbox) -> usize {
+    let report = here
+        .deadheat(["predict", "--format", "json"])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    report["findings"].as_array().unwrap().len()
+}
+
+#[test]
+fn without_the_program_s_file_nothing_is_proven_that_is_not_so() {
+    let here = Sandbox::new();
+    here.file("locked.rs", LOCKED);
+    succeed(&mut here.deadheat(["rustc", "-g", "locked.rs"]));
+    for seed in ["0", "1", "2", "3"] {
+        let record = ["record", "--quiet", "--serial", "--seed", seed, "--"];
+        succeed(here.deadheat(record).arg("./locked"));
+        assert_eq!(proven_races(&here), 0, "seed {seed}");
+        std::fs::rename(here.path().join("locked"), here.path().join("away")).unwrap();
+        assert_eq!(proven_races(&here), 0, "seed {seed}, without the program");
+        std::fs::rename(here.path().join("away"), here.path().join("locked")).unwrap();
+    }
+}
+
+#[test]
+fn without_the_program_s_file_races_are_still_proven() {
+    let here = Sandbox::new();
+    here.file(
+        "prog.c",
+        "#include <pthread.h>\nint x;\nstatic void *add(void *a) { x++; return a; }\nint main(void) {\n\
+         pthread_t t;\npthread_create(&t, 0, add, 0);\nx++;\npthread_join(t, 0);\nreturn 0;\n}\n",
+    );
+    succeed(&mut here.deadheat(["cc", "-g", "-pthread", "prog.c", "-o", "prog"]));
+    succeed(&mut here.deadheat(["record", "--quiet", "--serial", "--", "./prog"]));
+    std::fs::remove_file(here.path().join("prog")).unwrap();
+    assert!(proven_races(&here) > 0);
+}

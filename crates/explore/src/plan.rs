@@ -61,7 +61,7 @@ pub struct Planner<'a> {
 }
 
 /// Whether code without hooks did something.
-type IsForeign<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
+type IsForeign<'a> = Box<dyn FnMut(&Event, &Tables) -> bool + 'a>;
 
 /// A thread's events that the runtime counts.
 #[derive(Default)]
@@ -106,7 +106,7 @@ pub enum PlanError {
 
 impl<'a> Planner<'a> {
     /// For a request. `is_foreign`: whether code without hooks did something; it is asked once for what is done at a place.
-    pub fn new(request: &'a Request, is_foreign: impl FnMut(&Event) -> bool + 'a) -> Self {
+    pub fn new(request: &'a Request, is_foreign: impl FnMut(&Event, &Tables) -> bool + 'a) -> Self {
         let mut wanted = BTreeMap::new();
         for (thread, count) in &request.schedule {
             *wanted.entry(*thread).or_default() += count;

@@ -18,9 +18,13 @@ fn each_finding_is_a_failed_test() {
     assert_eq!(suite.attribute("failures"), Some("4"));
     let cases: Vec<_> = suite.children().filter(|node| node.is_element()).collect();
     assert_eq!(cases.len(), all.len());
+    let look = text::Look {
+        stacks: true,
+        ..text::Look::default()
+    };
     for (case, finding) in cases.iter().zip(&all) {
         let failure = case.first_element_child().unwrap();
-        let told = strip_str(&text::finding(finding)).to_string();
+        let told = strip_str(&text::finding(finding, &look)).to_string();
         assert_eq!(failure.text(), Some(&*told), "the text for people");
         let message = format!("{}: {}", finding.rung.name(), finding.signature);
         assert_eq!(failure.attribute("message"), Some(&*message));

@@ -1,6 +1,6 @@
 //! What the numbers in a trace's events stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::cells::Cell;
@@ -22,6 +22,9 @@ pub struct Tables {
     pub locations: Vec<String>,
     /// What the recorder wants the user to know, such as why it stopped early.
     pub notes: Vec<String>,
+    /// Places whose accesses were not announced one by one, as far as the recording was read: mostly calls of
+    /// the C library's functions that copy, by whatever code.
+    pub copies: BTreeSet<Pc>,
 }
 
 /// A program or library.

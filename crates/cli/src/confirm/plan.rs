@@ -44,7 +44,8 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
     witness.is_about(&Digest::of(&steps).text())?;
     let mut steps = Watched::new(steps, "planning");
     let mut unseen = Unseen::of(steps.tables());
-    let is_foreign = |event: &Event| is_soft(event) && unseen.is_without_hooks(event);
+    let is_foreign =
+        |event: &Event, tables: &Tables| is_soft(event) && unseen.is_without_hooks(event, tables);
     let mut planner = Planner::new(&request, is_foreign);
     while !planner.is_complete()
         && let Some(step) = steps

@@ -96,7 +96,7 @@ pub fn race(
     let mut unseen = Unseen::of(&seen.tables);
     if pair
         .iter()
-        .any(|index| unseen.is_unseen(&seen.events[*index]))
+        .any(|index| unseen.is_unseen(&seen.events[*index], &seen.tables))
     {
         return Ok(Evidence::Unseen);
     }

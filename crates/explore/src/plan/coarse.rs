@@ -99,7 +99,7 @@ impl<'a> CoarsePlanner<'a> {
             _ => self.object(event.sync(), tables),
         };
         PlanEvent {
-            site: self.sites.of(event, tables, |_| false),
+            site: self.sites.of(event, tables, |_, _| false),
             region: region.0,
             target,
         }

@@ -19,13 +19,13 @@ impl Sites {
         &mut self,
         event: &Event,
         tables: &Tables,
-        is_soft: impl FnOnce(&Event) -> bool,
+        is_soft: impl FnOnce(&Event, &Tables) -> bool,
     ) -> u32 {
         let key = (event.op() as u8, size(event), event.pc().0);
         match self.known.get(&key) {
             Some(number) => *number,
             None => {
-                let soft = u8::from(is_soft(event));
+                let soft = u8::from(is_soft(event, tables));
                 let number = self.add(PlanSite {
                     op: event.op() as u8,
                     soft,

@@ -18,7 +18,7 @@ T1|w(y)|10
 
 fn plan(text: &str, request: &Request) -> Result<Plan, PlanError> {
     let trace = text::parse(text).unwrap();
-    let mut planner = Planner::new(request, |_| false);
+    let mut planner = Planner::new(request, |_, _| false);
     for step in &trace.steps {
         planner.step(step, false, &trace.tables);
     }
@@ -78,7 +78,7 @@ fn requests_do_not_count_and_what_was_before_is_as_it_was() {
 fn what_a_reader_made_up_does_not_count() {
     let trace = text::parse(LISTING).unwrap();
     let request = request(0, &[(0, 4)], &[4, 6]);
-    let mut planner = Planner::new(&request, |_| false);
+    let mut planner = Planner::new(&request, |_, _| false);
     for step in &trace.steps {
         planner.step(step, step.event.op() == Op::Acquire, &trace.tables);
     }
@@ -120,7 +120,7 @@ fn bytes_are_as_long_as_the_types() {
 fn what_is_behind_the_last_event_that_matters_need_not_be_read() {
     let trace = text::parse(LISTING).unwrap();
     let request = request(1, &[(0, 2)], &[1, 4]);
-    let mut planner = Planner::new(&request, |_| false);
+    let mut planner = Planner::new(&request, |_, _| false);
     let complete = trace.steps.iter().position(|step| {
         planner.step(step, false, &trace.tables);
         planner.is_complete()
@@ -135,7 +135,7 @@ fn code_without_hooks_is_asked_about_once_for_a_place() {
     let trace = text::parse(&twice).unwrap();
     let request = request(0, &[(0, 6), (1, 6)], &[1, 10]);
     let mut asked = Vec::new();
-    let mut planner = Planner::new(&request, |event| {
+    let mut planner = Planner::new(&request, |event, _| {
         asked.push(event.pc());
         event.op() == Op::Write
     });

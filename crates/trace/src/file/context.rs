@@ -113,6 +113,13 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Makes sure that a place that copies is in the tables.
+    pub fn copies(&mut self, pc: Pc) {
+        if !self.tables.copies.contains(&pc) {
+            Arc::make_mut(&mut self.tables).copies.insert(pc);
+        }
+    }
+
     /// What an event that is no access is about; `None` for operations that do not synchronise
     /// and for threads that cannot be.
     pub fn target(&mut self, op: Op, target: u64, kind: u64, operand: Option<u64>) -> Option<u64> {

@@ -255,11 +255,13 @@ impl<'a> Cursor<'a> {
         }
         self.words = behind;
         self.pc = self.pc.wrapping_add_signed(delta);
+        let pc = context.code.pc(self.pc);
+        context.copies(pc);
         let rest = Rest {
             op,
             addr,
             bytes,
-            pc: context.code.pc(self.pc),
+            pc,
             values: (bits & ext::VALUES != 0).then_some(&record[2..]),
             behind,
         };
