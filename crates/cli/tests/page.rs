@@ -93,16 +93,21 @@ fn steps_go_forward_and_back() {
     assert_eq!(page.problems(), [""; 0]);
 }
 
+/// Goes to another address of the page, and waits until it has noticed.
+fn go_to(page: &mut Browser, hash: &str) {
+    page.js(&format!(
+        "new Promise((done) => {{ addEventListener('hashchange', done, {{ once: true }}); \
+         location.hash = '{hash}'; }}).then(() => 0)"
+    ));
+}
+
 #[test]
 fn an_address_leads_to_a_step() {
     let here = Sandbox::new();
-    let path = page(&here, REPORT, SOURCE);
-    let mut page = Browser::open(&path, 1300, 900);
-    page.js("location.hash = '#91b7e2f4.3'");
-    page.js("new Promise((done) => setTimeout(done, 0))");
+    let mut page = bank(&here);
+    go_to(&mut page, "91b7e2f4.3");
     assert_eq!(told(&mut page, "#step"), "3 of 6");
-    page.js("location.hash = '#nonsense'");
-    page.js("new Promise((done) => setTimeout(done, 0))");
+    go_to(&mut page, "nonsense");
     assert_eq!(told(&mut page, "h1"), "Deadlock of 2 threads");
     assert_eq!(page.problems(), [""; 0]);
 }
