@@ -260,6 +260,22 @@ fn a_trace_that_cannot_be_read_is_left_out() {
 }
 
 #[test]
+fn the_page_may_load_nothing() {
+    let here = Sandbox::new();
+    let mut page = bank(&here);
+    let own = json!(format!("file://{}", here.path().join("bank.c").display()));
+    let fetched = format!("fetch({own}).then(() => 'loaded', () => 'refused')");
+    assert_eq!(page.js(&fetched), "refused");
+    let image = format!(
+        "new Promise((done) => {{ const image = new Image(); image.onload = () => done('loaded'); \
+         image.onerror = () => done('refused'); image.src = {own}; }})"
+    );
+    assert_eq!(page.js(&image), "refused");
+    let problems = page.problems().concat();
+    assert!(problems.contains("Content Security Policy"), "{problems}");
+}
+
+#[test]
 fn nothing_found_is_said() {
     let here = Sandbox::new();
     here.file("report.json", r#"{"version": 1, "findings": []}"#);
