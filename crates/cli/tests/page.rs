@@ -93,16 +93,21 @@ fn steps_go_forward_and_back() {
     assert_eq!(page.problems(), [""; 0]);
 }
 
+/// Goes to another address of the page, and waits until it has noticed.
+fn go_to(page: &mut Browser, hash: &str) {
+    page.js(&format!(
+        "new Promise((done) => {{ addEventListener('hashchange', done, {{ once: true }}); \
+         location.hash = '{hash}'; }}).then(() => 0)"
+    ));
+}
+
 #[test]
 fn an_address_leads_to_a_step() {
     let here = Sandbox::new();
-    let path = page(&here, REPORT, SOURCE);
-    let mut page = Browser::open(&path, 1300, 900);
-    page.js("location.hash = '#91b7e2f4.3'");
-    page.js("new Promise((done) => setTimeout(done, 0))");
+    let mut page = bank(&here);
+    go_to(&mut page, "91b7e2f4.3");
     assert_eq!(told(&mut page, "#step"), "3 of 6");
-    page.js("location.hash = '#nonsense'");
-    page.js("new Promise((done) => setTimeout(done, 0))");
+    go_to(&mut page, "nonsense");
     assert_eq!(told(&mut page, "h1"), "Deadlock of 2 threads");
     assert_eq!(page.problems(), [""; 0]);
 }
@@ -252,6 +257,22 @@ fn a_trace_that_cannot_be_read_is_left_out() {
     let mut page = Browser::open(&here.path().join("deadheat-report.html"), 1300, 900);
     assert_eq!(page.js("document.querySelector('#run').hidden"), true);
     assert_eq!(page.problems(), [""; 0]);
+}
+
+#[test]
+fn the_page_may_load_nothing() {
+    let here = Sandbox::new();
+    let mut page = bank(&here);
+    let own = json!(format!("file://{}", here.path().join("bank.c").display()));
+    let fetched = format!("fetch({own}).then(() => 'loaded', () => 'refused')");
+    assert_eq!(page.js(&fetched), "refused");
+    let image = format!(
+        "new Promise((done) => {{ const image = new Image(); image.onload = () => done('loaded'); \
+         image.onerror = () => done('refused'); image.src = {own}; }})"
+    );
+    assert_eq!(page.js(&image), "refused");
+    let problems = page.problems().concat();
+    assert!(problems.contains("Content Security Policy"), "{problems}");
 }
 
 #[test]

@@ -222,6 +222,8 @@ mod tests {
 
     #[test]
     fn a_page_loads_nothing() {
+        let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+        assert!(include_str!("html/page.html").contains(policy));
         for word in [
             "http:",
             "https:",

@@ -37,6 +37,7 @@ impl Browser {
         let mut child = Command::new("bash")
             .args(["-c", &script])
             .arg(profile.path())
+            .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -145,6 +146,8 @@ impl Browser {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700,
         });
         self.call("Emulation.setDeviceMetricsOverride", size);
+        // The page is told before it is drawn the next time.
+        self.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
     }
 
     /// Says that the system is set to light or dark.
@@ -179,6 +182,13 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
+        // It takes its helpers along if it is asked; it says nothing more then.
+        let _ = write!(
+            self.to,
+            "{}\0",
+            json!({ "id": 0, "method": "Browser.close" })
+        );
+        while self.from.recv_timeout(Duration::from_secs(10)).is_ok() {}
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
