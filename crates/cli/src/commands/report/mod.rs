@@ -29,8 +29,8 @@ Examples:
   deadheat report --baseline main.json      only what is not in an earlier report
   deadheat report --gen-suppressions 3fa1b2c4 > known.txt
 
-A report is what check, predict, explore and watch leave in a recording's folder, or a file that
-their --format json has written. Arguments of eight hexadecimal digits are names of findings: only
+A report is what check, predict and explore leave in a recording's folder, or a file that
+--format json has written. Arguments of eight hexadecimal digits are names of findings: only
 these are shown.
 The exit code is 66 when something is shown (with --baseline: something new), else 0.";
 
