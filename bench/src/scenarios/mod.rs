@@ -1,7 +1,7 @@
 //! One `deadheat check` of each scenario beside runs under stock ThreadSanitizer: who finds what, and how long it takes.
 //! As table 1 of "Interleaving Generation for Data Race and Deadlock Reproduction" (2015), with programs of our own.
 
-mod reports;
+pub mod reports;
 mod table;
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const SYMBOLIZERS: [&str; 2] = [
 ];
 
 /// A run that takes longer than this hangs.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What was found out about one scenario with one compiler.
 pub struct Row {
@@ -62,7 +62,8 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
     Ok(table::render(&rows, runs))
 }
 
-fn extension(path: &Path) -> &str {
+/// What a source file's name ends with.
+pub fn extension(path: &Path) -> &str {
     path.extension().and_then(|end| end.to_str()).unwrap_or("")
 }
 
@@ -89,7 +90,7 @@ fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> R
     let mut all: BTreeSet<Report> = BTreeSet::new();
     let (mut once, mut hung, mut took) = (Score::default(), 0, Duration::ZERO);
     for number in 0..runs.max(1) {
-        let run = run(Command::new(&tsan), &work)?;
+        let run = run(Command::new(&tsan), &work, PATIENCE)?;
         all.extend(of_tsan(&run.said, &name));
         if number == 0 {
             once = score(oracle, &all);
@@ -128,7 +129,8 @@ fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> R
     })
 }
 
-fn language(path: &Path) -> &'static str {
+/// What a source file is written in.
+pub fn language(path: &Path) -> &'static str {
     match extension(path) {
         "c" => "C",
         "cpp" => "C++",
@@ -136,7 +138,8 @@ fn language(path: &Path) -> &'static str {
     }
 }
 
-fn with_tsan(compiler: &str) -> Command {
+/// A compiler with its own ThreadSanitizer.
+pub fn with_tsan(compiler: &str) -> Command {
     let mut command = Command::new(compiler);
     match compiler {
         "rustc" => command.env("RUSTC_BOOTSTRAP", "1").args([
@@ -148,7 +151,8 @@ fn with_tsan(compiler: &str) -> Command {
     command
 }
 
-fn with_ours(place: &Place, compiler: &str) -> Result<Command, String> {
+/// A compiler with Deadheat.
+pub fn with_ours(place: &Place, compiler: &str) -> Result<Command, String> {
     let deadheat = std::path::absolute(&place.deadheat).map_err(|error| error.to_string())?;
     let mut command = Command::new(deadheat);
     match compiler {
@@ -159,8 +163,8 @@ fn with_ours(place: &Place, compiler: &str) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Builds a scenario without optimisation, as its marks are meant.
-fn build(mut command: Command, oracle: &Oracle, program: &Path) -> Result<(), String> {
+/// Builds a program without optimisation, as its marks are meant.
+pub fn build(mut command: Command, oracle: &Oracle, program: &Path) -> Result<(), String> {
     match extension(&oracle.path) {
         "rs" => command.args(["-g", "--edition=2024"]),
         _ => command
@@ -168,6 +172,7 @@ fn build(mut command: Command, oracle: &Oracle, program: &Path) -> Result<(), St
             .args(&oracle.directives.cflags),
     };
     command.arg(&oracle.path).arg("-o").arg(program);
+    command.args(&oracle.directives.ldlibs);
     let output = command
         .output()
         .map_err(|error| format!("{command:?}: {error}"))?;
@@ -181,14 +186,29 @@ fn build(mut command: Command, oracle: &Oracle, program: &Path) -> Result<(), St
 }
 
 /// A run of a program.
-struct Run {
+pub struct Run {
     /// What it said on standard error.
-    said: String,
-    took: Duration,
-    hung: bool,
+    pub said: String,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it had to be ended.
+    pub hung: bool,
+    /// The most memory that it had, in bytes.
+    pub memory: u64,
 }
 
-fn run(mut command: Command, work: &Path) -> Result<Run, String> {
+/// The most memory that a process has had so far.
+fn memory(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let most = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = most.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes << 10)
+}
+
+/// Runs a program, with ThreadSanitizer set up in case that it has one.
+pub fn run(mut command: Command, work: &Path, patience: Duration) -> Result<Run, String> {
     let failed = |error: std::io::Error| format!("{error}");
     let told: PathBuf = work.join("said");
     let file = File::create(&told).map_err(failed)?;
@@ -203,11 +223,13 @@ fn run(mut command: Command, work: &Path) -> Result<Run, String> {
         .stderr(file)
         .spawn()
         .map_err(failed)?;
+    let mut most = 0;
     let hung = loop {
+        most = most.max(memory(child.id()).unwrap_or(0));
         if child.try_wait().map_err(failed)?.is_some() {
             break false;
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > patience {
             child.kill().map_err(failed)?;
             child.wait().map_err(failed)?;
             break true;
@@ -220,5 +242,6 @@ fn run(mut command: Command, work: &Path) -> Result<Run, String> {
         said: String::from_utf8_lossy(&said).into_owned(),
         took,
         hung,
+        memory: most,
     })
 }

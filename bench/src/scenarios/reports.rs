@@ -57,7 +57,7 @@ pub fn score(oracle: &Oracle, reports: &BTreeSet<Report>) -> Score {
 }
 
 /// The line of a program's file that a frame is in, if it is.
-fn line_in(frame: &str, file: &str) -> Option<u32> {
+pub fn line_in(frame: &str, file: &str) -> Option<u32> {
     let behind = frame.split_once(&format!("/{file}:"))?.1;
     let digits = behind.split(|c: char| !c.is_ascii_digit()).next()?;
     digits.parse().ok()

@@ -1,5 +1,5 @@
 //! Runs the book: every `console` block of its pages, in a folder with the files that the
-//! page shows. What differs from the page is an error; `BLESS=1` writes it into the page.
+//! page shows, one test for each. What differs from the page is an error; `BLESS=1` writes it into the page.
 //!
 //! Figures, and white space between columns, may differ: they are not the same on any two
 //! machines.
@@ -8,6 +8,7 @@ mod support;
 
 use std::path::{Path, PathBuf};
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use support::{Sandbox, scanner};
 
 fn docs() -> PathBuf {
@@ -91,30 +92,22 @@ fn steady(line: &str) -> String {
         .fold(out, |text, unit| text.replace(unit, "0 unit"))
 }
 
-#[test]
-fn the_book_is_true() {
-    scanner::build();
-    let bless = std::env::var_os("BLESS").is_some();
-    let mut wrong = String::new();
-    for path in pages() {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let page = run_page(&text);
-        let same = text.lines().map(steady).eq(page.lines().map(steady));
-        if bless && !same {
-            std::fs::write(&path, &page).unwrap();
-        } else if !same {
-            let name = path.file_name().unwrap().to_string_lossy();
-            let differing = text
-                .lines()
-                .zip(page.lines())
-                .find(|(a, b)| steady(a) != steady(b));
-            wrong += &format!("{name}: {differing:?}\n");
-        }
+/// Whether a page shows what its commands print.
+fn is_true(path: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(path)?;
+    if text.contains("scan") {
+        scanner::build();
     }
-    assert!(
-        wrong.is_empty(),
-        "BLESS=1 writes what is new into the pages:\n{wrong}"
-    );
+    let page = run_page(&text);
+    if text.lines().map(steady).eq(page.lines().map(steady)) {
+        return Ok(());
+    }
+    if std::env::var_os("BLESS").is_some() {
+        return Ok(std::fs::write(path, &page)?);
+    }
+    let mut lines = text.lines().zip(page.lines());
+    let differing = lines.find(|(a, b)| steady(a) != steady(b));
+    Err(format!("BLESS=1 writes what is new into the page: {differing:?}").into())
 }
 
 /// The targets of a page's links, without those to elsewhere. Blocks of code have none.
@@ -134,8 +127,7 @@ fn anchor(heading: &str) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-#[test]
-fn links_lead_somewhere() {
+fn links_lead_somewhere() -> Result<(), Failed> {
     let top = docs().join("..");
     let mut pages = pages();
     pages.extend(["README.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| top.join(name)));
@@ -158,11 +150,13 @@ fn links_lead_somewhere() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{wrong:#?}").into()),
+    }
 }
 
-#[test]
-fn every_page_is_in_the_summary() {
+fn every_page_is_in_the_summary() -> Result<(), Failed> {
     let summary = std::fs::read_to_string(docs().join("SUMMARY.md")).unwrap();
     let listed: Vec<PathBuf> = links(&summary)
         .iter()
@@ -172,5 +166,22 @@ fn every_page_is_in_the_summary() {
         .into_iter()
         .filter(|page| !page.ends_with("SUMMARY.md") && !listed.contains(page))
         .collect();
-    assert!(missing.is_empty(), "not in SUMMARY.md: {missing:?}");
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(format!("not in SUMMARY.md: {missing:?}").into()),
+    }
+}
+
+fn main() {
+    let page = |path: PathBuf| {
+        let name = path.strip_prefix(docs()).unwrap_or(&path).display();
+        Trial::test(format!("{name} is true"), move || is_true(&path))
+    };
+    let mut tests: Vec<Trial> = pages().into_iter().map(page).collect();
+    tests.push(Trial::test("links lead somewhere", links_lead_somewhere));
+    tests.push(Trial::test(
+        "every page is in the summary",
+        every_page_is_in_the_summary,
+    ));
+    libtest_mimic::run(&Arguments::from_args(), tests).exit();
 }
