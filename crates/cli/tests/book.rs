@@ -87,6 +87,7 @@ fn steady(line: &str) -> String {
         }
         out.push(' ');
     }
+    let out = out.replace("0. ", "0 ");
     ["0 ms", "0 s", "0 kB", "0 B"]
         .iter()
         .fold(out, |text, unit| text.replace(unit, "0 unit"))
