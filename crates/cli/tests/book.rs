@@ -96,7 +96,7 @@ fn steady(line: &str) -> String {
 /// Whether a page shows what its commands print.
 fn is_true(path: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(path)?;
-    if text.contains("scan") {
+    if text.contains("\n$ deadheat scan") || text.contains(" --scan") {
         scanner::build();
     }
     let page = run_page(&text);
