@@ -15,6 +15,7 @@ mod explore;
 mod facts;
 mod kernel;
 mod measure;
+mod papers;
 mod predict;
 mod reading;
 mod replay;
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|scan|abuse DEADHEAT \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|papers|scan|abuse DEADHEAT \
                  KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -63,6 +64,7 @@ fn run() -> Result<(), String> {
         Some("scenarios") => scenarios::measure(&place, runs)?,
         Some("replay") => replay::measure(&place, runs)?,
         Some("explore") => explore::measure(&place)?,
+        Some("papers") => papers::measure(&place, runs)?,
         Some("scan") => scan::measure(&place)?,
         Some("abuse") => abuse::measure(&place, runs)?,
         _ => return Err(usage.to_owned()),

@@ -1,7 +1,7 @@
 //! One `deadheat check` of each scenario beside runs under stock ThreadSanitizer: who finds what, and how long it takes.
 //! As table 1 of "Interleaving Generation for Data Race and Deadlock Reproduction" (2015), with programs of our own.
 
-mod reports;
+pub mod reports;
 mod table;
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use deadheat_oracle::{Oracle, read_folder};
 
-use self::reports::{Report, Score, errors, of_check, of_tsan, score};
+use self::reports::{Report, Score, confirmed, errors, of_check, of_tsan, score};
 use crate::kernel::Place;
 
 /// Programs that give ThreadSanitizer the lines of its frames. It does not always find them by itself.
@@ -40,6 +40,8 @@ pub struct Row {
     pub hung: usize,
     /// What `deadheat check` said.
     pub check: Score,
+    /// How many errors `deadheat check` confirmed.
+    pub confirmed: usize,
     /// Seconds of a run under ThreadSanitizer that did not hang, on average.
     pub tsan: f64,
     /// Seconds of `deadheat check`.
@@ -74,7 +76,13 @@ fn compilers(path: &Path) -> &'static [&'static str] {
     }
 }
 
-fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> Result<Row, String> {
+/// One program with one compiler.
+pub fn row(
+    place: &Place,
+    oracle: &Oracle,
+    compiler: &'static str,
+    runs: usize,
+) -> Result<Row, String> {
     let name = oracle
         .path
         .file_name()
@@ -123,6 +131,7 @@ fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> R
         often: score(oracle, &all),
         hung,
         check: score(oracle, &of_check(&printed, &name)?),
+        confirmed: score(oracle, &confirmed(&printed, &name)?).found,
         tsan: took.as_secs_f64() / (runs.max(1) - hung).max(1) as f64,
         checked,
     })
@@ -148,7 +157,8 @@ fn with_tsan(compiler: &str) -> Command {
     command
 }
 
-fn with_ours(place: &Place, compiler: &str) -> Result<Command, String> {
+/// The wrapper of a compiler.
+pub fn with_ours(place: &Place, compiler: &str) -> Result<Command, String> {
     let deadheat = std::path::absolute(&place.deadheat).map_err(|error| error.to_string())?;
     let mut command = Command::new(deadheat);
     match compiler {
@@ -159,8 +169,8 @@ fn with_ours(place: &Place, compiler: &str) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Builds a scenario without optimisation, as its marks are meant.
-fn build(mut command: Command, oracle: &Oracle, program: &Path) -> Result<(), String> {
+/// Builds a program without optimisation, as its marks are meant.
+pub fn build(mut command: Command, oracle: &Oracle, program: &Path) -> Result<(), String> {
     match extension(&oracle.path) {
         "rs" => command.args(["-g", "--edition=2024"]),
         _ => command
@@ -168,6 +178,7 @@ fn build(mut command: Command, oracle: &Oracle, program: &Path) -> Result<(), St
             .args(&oracle.directives.cflags),
     };
     command.arg(&oracle.path).arg("-o").arg(program);
+    command.args(&oracle.directives.ldlibs);
     let output = command
         .output()
         .map_err(|error| format!("{command:?}: {error}"))?;

@@ -43,9 +43,9 @@ static void *fetch(void *arg) {
     return NULL;
 }
 
-static void save(void) {
-    for (int i = 0; i < WORKERS; i++)
-        saved[i] = parts[i].offset; // RACE: parts with line 35
+// Not inlined, so that the access keeps its line.
+__attribute__((noinline)) static void save(int worker) {
+    saved[worker] = parts[worker].offset; // RACE: parts with line 35
 }
 
 int main(int argc, char **argv) {
@@ -62,8 +62,8 @@ int main(int argc, char **argv) {
     seen_total = total; // RACE: total with line 37
     if (seen_total == size)
         seen_time = last_byte_at; // RACE: last_byte_at with line 41
-    else
-        save();
+    for (int i = 0; i < WORKERS && seen_total < size; i++)
+        save(i);
     for (int i = 0; i < WORKERS; i++)
         pthread_join(threads[i], NULL);
     printf("%d bytes\n", (int)strlen(local)); // NORACE: local
