@@ -15,6 +15,7 @@ mod explore;
 mod facts;
 mod kernel;
 mod measure;
+mod papers;
 mod peers;
 mod predict;
 mod reading;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|scan|abuse|peers DEADHEAT \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|papers|scan|abuse|peers DEADHEAT \
                  KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -64,6 +65,7 @@ fn run() -> Result<(), String> {
         Some("scenarios") => scenarios::measure(&place, runs)?,
         Some("replay") => replay::measure(&place, runs)?,
         Some("explore") => explore::measure(&place)?,
+        Some("papers") => papers::measure(&place, runs)?,
         Some("scan") => scan::measure(&place)?,
         Some("peers") => peers::measure(&place, runs)?,
         Some("abuse") => abuse::measure(&place, runs)?,

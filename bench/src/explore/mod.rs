@@ -9,6 +9,14 @@ pub mod run;
 
 use crate::kernel::Place;
 
+/// The machine, in a sentence.
+pub fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    format!("A machine of {cores} cores; when the measuring began, its load was {load}.")
+}
+
 /// Measures; the section of the results.
 pub fn measure(place: &Place) -> Result<String, String> {
     let work = std::path::absolute(&place.work).map_err(|error| error.to_string())?;
@@ -19,12 +27,7 @@ pub fn measure(place: &Place) -> Result<String, String> {
         kernels: std::path::absolute(&place.kernels).map_err(|error| error.to_string())?,
         work: folder,
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or_default();
-    let mut text = format!(
-        "## Exploring\n\nA machine of {cores} cores; when the measuring began, its load was {load}.\n\n"
-    );
+    let mut text = format!("## Exploring\n\n{}\n\n", machine());
     text.push_str(&programs::measure(&place)?);
     text.push('\n');
     text.push_str(&rates::measure(&place)?);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use deadheat_oracle::{Oracle, read_folder};
 
-use self::reports::{Report, Score, errors, of_check, of_tsan, score};
+use self::reports::{Report, Score, confirmed, errors, of_check, of_tsan, score};
 use crate::kernel::Place;
 
 /// Programs that give ThreadSanitizer the lines of its frames. It does not always find them by itself.
@@ -40,6 +40,8 @@ pub struct Row {
     pub hung: usize,
     /// What `deadheat check` said.
     pub check: Score,
+    /// How many errors `deadheat check` confirmed.
+    pub confirmed: usize,
     /// Seconds of a run under ThreadSanitizer that did not hang, on average.
     pub tsan: f64,
     /// Seconds of `deadheat check`.
@@ -75,7 +77,13 @@ fn compilers(path: &Path) -> &'static [&'static str] {
     }
 }
 
-fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> Result<Row, String> {
+/// One program with one compiler.
+pub fn row(
+    place: &Place,
+    oracle: &Oracle,
+    compiler: &'static str,
+    runs: usize,
+) -> Result<Row, String> {
     let name = oracle
         .path
         .file_name()
@@ -124,6 +132,7 @@ fn row(place: &Place, oracle: &Oracle, compiler: &'static str, runs: usize) -> R
         often: score(oracle, &all),
         hung,
         check: score(oracle, &of_check(&printed, &name)?),
+        confirmed: score(oracle, &confirmed(&printed, &name)?).found,
         tsan: took.as_secs_f64() / (runs.max(1) - hung).max(1) as f64,
         checked,
     })

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use deadheat_oracle::Oracle;
-use deadheat_report::{Kind, json};
+use deadheat_report::{Kind, Rung, json};
 
 /// Something that was reported.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,8 +89,18 @@ fn report(is_race: bool, lines: Vec<u32>) -> Report {
 
 /// What `deadheat check --format json` printed, without what is only suspicious.
 pub fn of_check(printed: &str, file: &str) -> Result<BTreeSet<Report>, String> {
+    at_least(Rung::Warning, printed, file)
+}
+
+/// What of it was confirmed.
+pub fn confirmed(printed: &str, file: &str) -> Result<BTreeSet<Report>, String> {
+    at_least(Rung::Confirmed, printed, file)
+}
+
+fn at_least(rung: Rung, printed: &str, file: &str) -> Result<BTreeSet<Report>, String> {
     let findings = json::findings(printed).map_err(|error| error.to_string())?;
-    let reports = findings.iter().map(|finding| {
+    let findings = findings.iter().filter(|finding| finding.rung >= rung);
+    let reports = findings.map(|finding| {
         let sides = finding.accesses.iter().map(|side| {
             let own = side
                 .stack
@@ -129,7 +139,7 @@ pub fn of_tsan(said: &str, file: &str) -> BTreeSet<Report> {
 
 #[cfg(test)]
 mod tests {
-    use deadheat_report::{Access, Finding, Frame, Rung, Thread};
+    use deadheat_report::{Access, Finding, Frame, Thread};
 
     use super::*;
 
@@ -194,7 +204,15 @@ WARNING: ThreadSanitizer: lock-order-inversion (potential deadlock) (pid=1)
         let printed = json::report(&findings, ());
         let deadlock = Report::Deadlock(vec![12, 38]);
         let expected = BTreeSet::from([Report::Race([14, 54]), deadlock]);
-        assert_eq!(of_check(&printed, "a.c"), Ok(expected));
+        assert_eq!(of_check(&printed, "a.c"), Ok(expected.clone()));
+        assert_eq!(confirmed(&printed, "a.c"), Ok(expected));
+        let derived = Finding {
+            rung: Rung::Witness,
+            ..findings[0].clone()
+        };
+        let printed = json::report(&[derived], ());
+        assert_eq!(of_check(&printed, "a.c").map(|all| all.len()), Ok(1));
+        assert_eq!(confirmed(&printed, "a.c"), Ok(BTreeSet::new()));
         assert!(of_check("no report", "a.c").is_err());
     }
 
