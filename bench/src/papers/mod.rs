@@ -1,4 +1,4 @@
-//! The tables of the papers that count races program by program, with the programs of `programs/papers/tables`: table 1 of "Maximal Sound
+//! The tables of the papers that count races program by program, with the programs of `bench/papers`: table 1 of "Maximal Sound
 //! Predictive Race Detection with Control Flow Abstraction" (2014) and table 2 of "Interleaving Generation for Data Race and Deadlock Reproduction" (2015).
 
 mod interleave;
@@ -24,7 +24,7 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
     };
     let mut text = format!(
         "## The papers' tables\n\n{}\n\n\
-         The programs of `programs/papers/tables` are written after what the papers say about theirs: the same kinds of programs, small, in C, with \
+         The programs of `bench/papers` are written after what the papers say about theirs: the same kinds of programs, small, in C, with \
          errors of our own. *Marked* are the races that the program's text marks, over all its interleavings: a pair of lines is one race, as in the papers.\n\n",
         machine()
     );
@@ -37,7 +37,7 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
 
 /// A program's text with its marks.
 fn oracle(place: &Place, program: &str) -> Result<Oracle, String> {
-    let folder: PathBuf = place.kernels.join("../../programs/papers/tables");
+    let folder: PathBuf = place.kernels.join("../papers");
     let path = folder.join(program).with_extension("c");
     Oracle::read(&path).map_err(|error| error.to_string())
 }

@@ -54,33 +54,8 @@ fn the_figures_of_the_papers_are_there() {
         "static_fig2",
     ];
     let papers = sources("papers");
-    let figures = papers.iter().filter(|oracle| !is_of_a_table(oracle));
-    let names: Vec<&str> = figures.map(stem).collect();
+    let names: Vec<&str> = papers.iter().map(stem).collect();
     assert_eq!(names, expected);
-}
-
-/// Whether it is after a row of a paper's table, which is more than a figure.
-fn is_of_a_table(oracle: &Oracle) -> bool {
-    oracle.path.starts_with(programs().join("papers/tables"))
-}
-
-#[test]
-fn programs_of_tables_say_which_row_they_are_after_and_what_they_print() {
-    let tables = sources("papers/tables");
-    let racy = tables.iter().filter(|oracle| oracle.has_race()).count();
-    assert!((1..tables.len()).contains(&racy), "{racy} have races");
-    for oracle in tables {
-        let path = oracle.path.display();
-        let text = std::fs::read_to_string(&oracle.path).expect("it was read a moment ago");
-        assert!(
-            text.starts_with("// After \"") && text.contains("\", table "),
-            "{path}"
-        );
-        assert!(
-            oracle.directives.stdout.is_some(),
-            "{path}: no EXPECT-STDOUT"
-        );
-    }
 }
 
 #[test]
@@ -218,9 +193,8 @@ fn no_order_is_slept_for_and_no_program_is_long() {
             assert!(!sleeps, "{path}: calls {call}...)");
         }
         let kind = oracle.cargo_target().map(|target| target.kind);
-        let most = if is_of_a_table(&oracle) { 120 } else { 80 };
-        let is_short = text.lines().count() <= most || kind == Some(TargetKind::Library);
-        assert!(is_short, "{path}: more than {most} lines");
+        let is_short = text.lines().count() <= 80 || kind == Some(TargetKind::Library);
+        assert!(is_short, "{path}: more than 80 lines");
         let fails = oracle.directives.exit != 0;
         assert_eq!(
             fails,
