@@ -10,6 +10,7 @@
 mod ablation;
 mod abuse;
 mod coarse;
+mod debian;
 mod detectors;
 mod explore;
 mod facts;
@@ -17,6 +18,7 @@ mod kernel;
 mod measure;
 mod predict;
 mod reading;
+mod real;
 mod replay;
 mod report;
 mod scan;
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|scan|abuse DEADHEAT \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|scan|abuse|real DEADHEAT \
                  KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -65,6 +67,7 @@ fn run() -> Result<(), String> {
         Some("explore") => explore::measure(&place)?,
         Some("scan") => scan::measure(&place)?,
         Some("abuse") => abuse::measure(&place, runs)?,
+        Some("real") => real::measure(&place)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");
