@@ -29,7 +29,7 @@ pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built
             let _ = fs::remove_dir_all(&folder);
             fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
             run(Command::new("cp")
-                .arg("-r")
+                .arg("-a")
                 .arg(tree.join("."))
                 .arg(&folder))?;
             run(command
@@ -52,11 +52,10 @@ pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built
 fn version(folder: &Path) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten();
     let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let (before, _) = names.find_map(|name| {
-        let (before, after) = name.split_once(".orig.tar.")?;
-        Some((before.to_owned(), after.to_owned()))
-    })?;
-    Some(before.split_once('_')?.1.to_owned())
+    names.find_map(|name| {
+        let (before, _) = name.split_once(".orig.tar.")?;
+        Some(before.split_once('_')?.1.to_owned())
+    })
 }
 
 /// A program of our own that uses a crate.

@@ -52,7 +52,7 @@ fn through(
     name: &str,
     built: Result<Built, String>,
     load: &Load,
-) -> Result<(Built, row::Row), String> {
+) -> table::Outcome {
     eprintln!("bench: {name}");
     // A mirror need not have everything.
     let built = built.map_err(|error| {

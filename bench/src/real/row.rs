@@ -70,6 +70,7 @@ pub fn row(
     };
     let report = fs::read_to_string(report.join("report.json")).unwrap_or_default();
     let report: Value = serde_json::from_str(&report).unwrap_or_default();
+    let built_below = format!("{}/", cache.join("built").display());
     let none = Vec::new();
     let findings = report["findings"].as_array().unwrap_or(&none);
     let text = |finding: &Value, field: &str| finding[field].as_str().unwrap_or("?").to_owned();
@@ -93,7 +94,13 @@ pub fn row(
         seconds: checked.took,
         findings: findings
             .iter()
-            .map(|one| format!("{} {}", text(one, "rung"), text(one, "signature")))
+            .map(|one| {
+                format!(
+                    "{} {}",
+                    text(one, "rung"),
+                    text(one, "signature").replace(&built_below, "")
+                )
+            })
             .collect(),
     })
 }
@@ -105,8 +112,7 @@ fn predicted(
     built: &Built,
     load: &Load,
 ) -> Result<(Worked, std::path::PathBuf), String> {
-    // The C library changes a process's user by signals to all threads, which contexts on one kernel thread cannot answer.
-    let record = [deadheat, "record", "--serial", "--threads", "real", "--"];
+    let record = [deadheat, "record", "--quiet", "--"];
     let mut worked = work(folder, &record, &built.hooked, load)?;
     let started = std::time::Instant::now();
     let status = Command::new("timeout")
@@ -117,8 +123,6 @@ fn predicted(
             PATIENCE,
             deadheat,
             "predict",
-            "--growth",
-            "10s",
             "--format",
             "json",
             "-o",
