@@ -10,6 +10,7 @@
 mod ablation;
 mod abuse;
 mod coarse;
+mod debian;
 mod detectors;
 mod explore;
 mod facts;
@@ -19,6 +20,7 @@ mod papers;
 mod peers;
 mod predict;
 mod reading;
+mod real;
 mod replay;
 mod report;
 mod scan;
@@ -40,7 +42,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|papers|scan|abuse|peers DEADHEAT \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|papers|scan|abuse|peers|real DEADHEAT \
                  KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -69,6 +71,7 @@ fn run() -> Result<(), String> {
         Some("scan") => scan::measure(&place)?,
         Some("peers") => peers::measure(&place, runs)?,
         Some("abuse") => abuse::measure(&place, runs)?,
+        Some("real") => real::measure(&place)?,
         _ => return Err(usage.to_owned()),
     };
     print!("{text}");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Cache;
-use super::fetch::{self, run};
+use crate::debian::{self, run};
 
 const PACKAGE: &str = "linux-source-6.1";
 /// What the files need beyond the architecture's own configuration.
@@ -83,7 +83,7 @@ pub fn tree(cache: &Cache) -> Result<PathBuf, String> {
     let archive = folder.join(format!("usr/src/{PACKAGE}.tar.xz"));
     if !archive.exists() {
         eprintln!("bench: fetching {PACKAGE}");
-        fetch::binary(cache, PACKAGE, &folder)?;
+        debian::binary(&cache.folder, PACKAGE, &folder)?;
     }
     eprintln!("bench: preparing {PACKAGE}");
     run(Command::new("tar")

@@ -3,7 +3,6 @@
 //!
 //! Everything is fetched and built below the target folder when it is first needed, and kept there. Neither fetching nor compiling is measured.
 
-mod fetch;
 mod linux;
 mod paper;
 mod programs;
@@ -14,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use crate::kernel::Place;
 use scanned::Scanned;
+
+pub use scanned::lines;
 
 /// Where things are.
 struct Cache {

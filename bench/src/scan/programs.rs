@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Cache;
-use super::fetch::{self, run};
 use super::scanned::{Scanned, lines};
+use crate::debian::{self, run};
 
 /// A program of a source package.
 pub struct Program {
@@ -103,7 +103,7 @@ pub const PROGRAMS: [&Program; 6] = [
 
 /// Fetches a program and scans it; an error if it cannot be fetched or compiled.
 pub fn scan(cache: &Cache, program: &Program) -> Result<Option<Scanned>, String> {
-    let tree = fetch::source(cache, program.package)?;
+    let tree = debian::source(&cache.folder, program.package)?;
     let ready = tree.join(".prepared");
     if let ([first, rest @ ..], false) = (program.prepared_by, ready.exists()) {
         run(Command::new(first).args(rest).current_dir(&tree))?;

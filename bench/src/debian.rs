@@ -1,9 +1,7 @@
-//! Packages of Debian, fetched with lists of our own: the machine's are left alone, and source packages need not be in them.
+//! Packages of Debian, fetched into a folder with lists of our own: the machine's are left alone, and source packages need not be in them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use super::Cache;
 
 const SOURCES: &str = "\
 deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
@@ -27,8 +25,8 @@ pub fn run(command: &mut Command) -> Result<(), String> {
 }
 
 /// A command of apt's with our lists, which are fetched if there are none.
-fn apt(cache: &Cache, within: &Path) -> Result<Command, String> {
-    let folder = cache.folder.join("apt");
+fn apt(cache: &Path, within: &Path) -> Result<Command, String> {
+    let folder = cache.join("apt");
     let apt = || {
         let mut command = Command::new("apt-get");
         command.current_dir(within).arg("-qq");
@@ -63,8 +61,8 @@ fn apt(cache: &Cache, within: &Path) -> Result<Command, String> {
 }
 
 /// The folder with a package's sources, as their authors published them.
-pub fn source(cache: &Cache, package: &str) -> Result<PathBuf, String> {
-    let folder = cache.folder.join("sources").join(package);
+pub fn source(cache: &Path, package: &str) -> Result<PathBuf, String> {
+    let folder = cache.join("sources").join(package);
     let tree = folder.join("tree");
     if !tree.exists() {
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -88,7 +86,7 @@ pub fn source(cache: &Cache, package: &str) -> Result<PathBuf, String> {
 }
 
 /// A file of a binary package, unpacked into a folder.
-pub fn binary(cache: &Cache, package: &str, into: &Path) -> Result<(), String> {
+pub fn binary(cache: &Path, package: &str, into: &Path) -> Result<(), String> {
     std::fs::create_dir_all(into).map_err(|error| error.to_string())?;
     run(apt(cache, into)?.args(["download", package]))?;
     let is_package = |path: &PathBuf| path.extension().is_some_and(|it| it == "deb");

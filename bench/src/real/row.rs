@@ -1,0 +1,148 @@
+//! One program through all stages: as it is, recorded, watched, checked.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::build::Built;
+use super::programs::Load;
+use super::work::{PATIENCE, Worked, work};
+
+/// The rungs of findings, as reports name them.
+const RUNGS: [&str; 3] = ["confirmed", "witness", "observed"];
+
+/// What is known of a program.
+pub struct Row {
+    /// Whether it does under Deadheat what it does without: same exit code, same result.
+    pub same: bool,
+    /// Events of the trace that was looked at.
+    pub events: u64,
+    /// What `watch` ended with.
+    pub watched: String,
+    /// What `check`, or `record` and `predict`, ended with.
+    pub checked: String,
+    /// Findings by rung.
+    pub rungs: String,
+    /// Seconds of the check.
+    pub seconds: f64,
+    /// Findings: rung and signature.
+    pub findings: Vec<String>,
+}
+
+/// Runs it.
+pub fn row(
+    cache: &Path,
+    deadheat: &str,
+    name: &str,
+    built: &Built,
+    load: &Load,
+) -> Result<Row, String> {
+    let folder = cache.join("runs").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    let plain = work(&folder.join("plain"), &[], &built.plain, load)?;
+    let record = [
+        deadheat,
+        "record",
+        "--quiet",
+        "--exit-code-from-program",
+        "--",
+    ];
+    let recorded = work(&folder.join("record"), &record, &built.hooked, load)?;
+    let watch = [deadheat, "watch", "--"];
+    let watched = work(&folder.join("watch"), &watch, &built.hooked, load)?;
+    let (checked, report) = match load {
+        Load::Once(..) => {
+            let check = [
+                deadheat,
+                "check",
+                "--format",
+                "json",
+                "-o",
+                "report.json",
+                "--",
+            ];
+            let folder = folder.join("check");
+            (work(&folder, &check, &built.hooked, load)?, folder)
+        }
+        Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, load)?,
+    };
+    let report = fs::read_to_string(report.join("report.json")).unwrap_or_default();
+    let report: Value = serde_json::from_str(&report).unwrap_or_default();
+    let built_below = format!("{}/", cache.join("built").display());
+    let none = Vec::new();
+    let findings = report["findings"].as_array().unwrap_or(&none);
+    let text = |finding: &Value, field: &str| finding[field].as_str().unwrap_or("?").to_owned();
+    let counts = RUNGS.iter().filter_map(|rung| {
+        let count = findings.iter().filter(|one| one["rung"] == **rung).count();
+        (count > 0).then(|| format!("{count} {rung}"))
+    });
+    let counts: Vec<String> = counts.collect();
+    Ok(Row {
+        same: plain.code.is_some()
+            && plain.code == recorded.code
+            && plain.result == recorded.result,
+        events: report["stats"]["events"].as_u64().unwrap_or_default(),
+        watched: ended(&watched),
+        checked: ended(&checked),
+        rungs: if counts.is_empty() {
+            "none".to_owned()
+        } else {
+            counts.join(", ")
+        },
+        seconds: checked.took,
+        findings: findings
+            .iter()
+            .map(|one| {
+                format!(
+                    "{} {}",
+                    text(one, "rung"),
+                    text(one, "signature").replace(&built_below, "")
+                )
+            })
+            .collect(),
+    })
+}
+
+/// Records a server and looks at the trace: `check` would run it again without clients.
+fn predicted(
+    folder: &Path,
+    deadheat: &str,
+    built: &Built,
+    load: &Load,
+) -> Result<(Worked, std::path::PathBuf), String> {
+    let record = [deadheat, "record", "--quiet", "--"];
+    let mut worked = work(folder, &record, &built.hooked, load)?;
+    let started = std::time::Instant::now();
+    let status = Command::new("timeout")
+        .current_dir(folder)
+        .args([
+            "-k",
+            "5",
+            PATIENCE,
+            deadheat,
+            "predict",
+            "--format",
+            "json",
+            "-o",
+            "report.json",
+        ])
+        .output()
+        .map_err(|error| error.to_string())?;
+    worked.code = status.status.code().filter(|code| *code != 124);
+    worked.took += started.elapsed().as_secs_f64();
+    Ok((worked, folder.to_owned()))
+}
+
+/// How a command of Deadheat's ended, in a cell.
+fn ended(worked: &Worked) -> String {
+    match worked.code {
+        None => format!("stopped after {PATIENCE} s"),
+        Some(code @ (0 | 5 | 66)) => code.to_string(),
+        Some(code) => {
+            eprintln!("bench: {}", worked.said);
+            format!("**{code}**")
+        }
+    }
+}
