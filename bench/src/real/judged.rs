@@ -35,7 +35,7 @@ const JUDGED: &[Judged] = &[
     judged(
         "memcached",
         "conn_new",
-        "**false, and an error of Deadheat's**. A connection's block belongs to the number of its descriptor. A worker closes the descriptor, `accept` hands the same number out again, and another worker uses the block: the kernel orders \
+        "**held to be false, and an error of Deadheat's** (judged from the source by `conn_new` in the signature, not one by one). A connection's block belongs to the number of its descriptor. A worker closes the descriptor, `accept` hands the same number out again, and another worker uses the block: the kernel orders \
          the two, but `close` is not seen by the runtime",
     ),
     judged(
@@ -56,29 +56,29 @@ const JUDGED: &[Judged] = &[
     judged(
         "lock_api",
         "main.rs",
-        "real, as the advisory says: two threads change a `Cell` through guards of readers",
+        "real: two threads change a `Cell` through guards of readers",
     ),
     judged(
         "atomic-option",
         "main.rs",
-        "real, as the advisory says: two threads change the count of one `Rc`",
+        "real: two threads change the count of one `Rc`",
     ),
     judged(
         "beef",
         "main.rs",
-        "real, as the advisory says: two threads change a `Cell` that both have borrowed",
+        "real: two threads change a `Cell` that both have borrowed",
     ),
     judged(
         "rcu_cell",
         "main.rs",
-        "real, as the advisory says: two threads change a `Cell` that both can read",
+        "real: two threads change a `Cell` that both can read",
     ),
 ];
 
 /// What was not found though it is there, and why.
 const MISSED: &str = "\
 Missed: thread_local, RUSTSEC-2022-0006. A relaxed load hands out memory that another thread has just prepared. No schedule has both accesses at once, since the one needs the pointer \
-that the other stores afterwards: it is a race of the memory model only.\n";
+that the other stores afterwards. It is held to be a race of the memory model only; that happens-before says nothing in a fitting order was not explained, and may be a miss of Deadheat's.\n";
 
 /// A paragraph for the findings of each judgement, in the order of the programs.
 pub fn render<'a>(found: impl Iterator<Item = (&'a str, &'a [String])>) -> String {

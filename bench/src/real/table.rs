@@ -12,7 +12,7 @@ const HEAD: &str = "\
 ## Real programs
 
 Programs of Debian's source packages as their authors published them, built by `deadheat build` and put to a small piece of work; and programs of our own (`bench/real`) that use an old version of a \
-crate in the way in which its advisory calls it unsound, built by `cargo deadheat`. *Same*: recorded, the program prints (a server: answers) what it does without Deadheat, with the same exit code. *watch* and *check* \
+crate in a way that its `Send` and `Sync` should not allow (the number is that of its advisory), built by `cargo deadheat`. *Same*: recorded, the program prints (a server: answers) what it does without Deadheat, with the same exit code. *watch* and *check* \
 are exit codes: 0 is nothing found, 66 findings, 5 a budget ran out. Servers are recorded with their clients and the trace is looked at by `predict`, since `check` would run them again without clients; \
 so what is found there is not confirmed. redis, nginx, sqlite and tests of current crates have not been tried yet.
 
