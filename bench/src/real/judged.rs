@@ -127,7 +127,7 @@ mod tests {
         let found = found.map(str::to_owned);
         let text = render([("memcached", found.as_slice())].into_iter());
         assert!(
-            text.contains("- memcached, 2 such as `observed conn_new a.c:1`: **false"),
+            text.contains("- memcached, 2 such as `observed conn_new a.c:1`: **held to be false"),
             "{text}"
         );
         assert!(
