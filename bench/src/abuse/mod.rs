@@ -4,7 +4,9 @@
 //! itself, or the command said what was wrong with a documented exit code), and how many recordings were lost, that is
 //! cannot be read or break the rules of a trace. Nothing is random: the same numbers are drawn in every run of this.
 
+mod clock;
 mod fuzz;
+mod hostile;
 mod killed;
 mod large;
 mod places;
@@ -56,6 +58,8 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
     let mut rows = soak::rows(&tools, runs)?;
     rows.extend(killed::rows(&tools, runs)?);
     rows.extend(places::rows(&tools)?);
+    rows.extend(clock::rows(&tools, runs)?);
+    rows.extend(hostile::rows(&tools)?);
     rows.extend(fuzz::rows(&tools, runs)?);
     rows.extend(large::rows(&tools)?);
     let mut text = String::new();
@@ -69,7 +73,7 @@ fn write_table(out: &mut String, rows: &[Row]) -> std::fmt::Result {
     writeln!(
         out,
         "Programs under load, recorded (threads running free, and one at a time) and watched; programs and recorders that are killed; \
-         full and read-only disks; limits of the system; damaged input for every reader. *Survived*: the program printed and ended as it \
+         full and read-only disks; limits of the system; clocks that are set; hostile names in every report; damaged input for every reader. *Survived*: the program printed and ended as it \
          does without Deadheat, or the command ended with a documented exit code and said what was wrong. *Lost*: recordings that \
          cannot be read afterwards or break the rules of a trace.\n"
     )?;

@@ -19,7 +19,11 @@ const LIMITS: [(&str, &str); 6] = [
 /// All of it.
 pub fn rows(tools: &Tools) -> Result<Vec<Row>, String> {
     let [ours, plain] = tools.build("threads")?;
-    let mut rows = vec![full(tools)?, read_only(tools, &ours)?];
+    let mut rows = vec![
+        full(tools)?,
+        read_only(tools, &ours)?,
+        no_shared_memory(tools, &ours)?,
+    ];
     eprintln!("bench: limits of the system");
     for (limit, what) in LIMITS {
         rows.push(limited(tools, &ours, &plain, limit, what)?);
@@ -127,5 +131,36 @@ fn read_only(tools: &Tools, program: &Path) -> Result<Row, String> {
         row.count(is_refused && output.stdout.is_empty(), true);
     }
     row.remark = "refused, with the reason".to_owned();
+    Ok(row)
+}
+
+/// No room in shared memory, where a search would have its board: it takes another place.
+fn no_shared_memory(tools: &Tools, program: &Path) -> Result<Row, String> {
+    eprintln!("bench: no shared memory");
+    let mut row = Row::new("no space in shared memory");
+    let store = tools.work.join("store");
+    let mount = "mount -t tmpfs -o size=4k tmpfs /dev/shm || exit 99; exec \"$0\" \"$@\"";
+    for (arguments, size) in [
+        (&["record", "--"][..], ["4", "2"]),
+        (&["record", "--serial", "--"], ["4", "2"]),
+        (&["watch", "--"], ["4", "2"]),
+        (&["explore", "--"], ["2", "2"]),
+    ] {
+        tools.clear(&store);
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "bash", "-c", mount]);
+        command
+            .env("DEADHEAT_STORE", &store)
+            .current_dir(&tools.work);
+        command.arg(&tools.deadheat).args(arguments).arg(program);
+        let output = run_usual(command.args(size))?;
+        if output.status.code() == Some(99) {
+            row.remark = "not tried: file systems cannot be mounted here".to_owned();
+            return Ok(row);
+        }
+        let readable = arguments[0] != "record" || tools.is_readable(&store)?;
+        row.count(output.status.code() == Some(0), readable);
+    }
+    row.remark = "recorded, watched and explored".to_owned();
     Ok(row)
 }

@@ -69,9 +69,14 @@ impl Tools {
         })
     }
 
+    /// The text of a program.
+    pub fn source(&self, name: &str) -> PathBuf {
+        self.sources.join(name).with_extension("c")
+    }
+
     /// Builds a program, with Deadheat and without.
     pub fn build(&self, name: &str) -> Result<[PathBuf; 2], String> {
-        let source = self.sources.join(name).with_extension("c");
+        let source = self.source(name);
         let paths = [
             self.work.join(name),
             self.work.join(format!("{name}-plain")),

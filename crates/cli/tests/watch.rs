@@ -12,6 +12,9 @@ const BANK: &str = r#"
 #include <pthread.h>
 #include <stdlib.h>
 
+/* A barrier that the detector does not see. */
+void __tsan_testonly_barrier_init(unsigned long *, unsigned); void __tsan_testonly_barrier_wait(unsigned long *);
+static unsigned long met[2];
 struct account { long id; int balance; } accounts[2];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -23,16 +26,19 @@ static void *careful(void *unused) {
     pthread_mutex_lock(&lock);
     deposit(&accounts[1]);
     pthread_mutex_unlock(&lock);
+    __tsan_testonly_barrier_wait(met);
     return unused;
 }
 
 static void *careless(void *unused) {
+    __tsan_testonly_barrier_wait(met);
     deposit(&accounts[1]);
     return unused;
 }
 
 int main(void) {
     pthread_t threads[2];
+    __tsan_testonly_barrier_init(met, 2);
     pthread_create(&threads[0], 0, careful, 0);
     pthread_create(&threads[1], 0, careless, 0);
     pthread_join(threads[0], 0);
@@ -76,12 +82,12 @@ fn a_race_is_told_with_everything_around_it() {
     };
     for caller in ["careful", "careless"] {
         assert_eq!(side(caller)["function"], "deposit");
-        assert_eq!(side(caller)["line"], 9);
+        assert_eq!(side(caller)["line"], 12);
         assert_eq!(side(caller)["thread"]["created_at"][0]["function"], "main");
     }
     let held = &side("careful")["locks"];
     assert_eq!(held[0]["name"], "lock");
-    assert_eq!(held[0]["acquired_at"][0]["line"], 13);
+    assert_eq!(held[0]["acquired_at"][0]["line"], 16);
     assert_eq!(side("careless")["locks"].as_array().unwrap().len(), 0);
 }
 
@@ -118,13 +124,19 @@ fn memory_that_was_freed_is_named() {
         r#"
 #include <pthread.h>
 #include <stdlib.h>
+void __tsan_testonly_barrier_init(unsigned long *, unsigned); void __tsan_testonly_barrier_wait(unsigned long *);
+static unsigned long met[2];
 static void *look(void *block) {
-    return *(char *)block ? block : 0;
+    char first = *(char *)block;
+    __tsan_testonly_barrier_wait(met);
+    return first ? block : 0;
 }
 int main(void) {
     pthread_t thread;
+    __tsan_testonly_barrier_init(met, 2);
     char *block = calloc(3, 8);
     pthread_create(&thread, 0, look, block);
+    __tsan_testonly_barrier_wait(met);
     free(block);
     pthread_join(thread, 0);
 }
@@ -134,7 +146,7 @@ int main(void) {
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(found[0]["object"]["memory"], "heap");
     assert_eq!(found[0]["object"]["length"], 24);
-    assert_eq!(found[0]["object"]["allocated_at"][0]["line"], 9);
+    assert_eq!(found[0]["object"]["allocated_at"][0]["line"], 14);
     let ops = [
         &found[0]["accesses"][0]["op"],
         &found[0]["accesses"][1]["op"],

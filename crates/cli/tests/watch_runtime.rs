@@ -113,15 +113,22 @@ fn a_race_has_both_stacks_the_locks_and_the_block() {
         "{HEAD}
         int *shared;
         pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        unsigned long met[2];
         void bump(int *at) {{ *at = 1; }}
         void *first(void *arg) {{
             pthread_mutex_lock(&lock);
             bump(shared + 2);
             pthread_mutex_unlock(&lock);
+            __tsan_testonly_barrier_wait(met);
             return arg;
         }}
-        void *second(void *arg) {{ bump(shared + 2); return arg; }}
+        void *second(void *arg) {{
+            __tsan_testonly_barrier_wait(met);
+            bump(shared + 2);
+            return arg;
+        }}
         int main(void) {{
+            __tsan_testonly_barrier_init(met, 2);
             shared = malloc(40);
             pthread_t one, two;
             pthread_create(&one, 0, first, 0);
@@ -395,11 +402,22 @@ fn a_forked_process_reports_for_itself() {
     let source = format!(
         "{HEAD}
         int shared;
-        void *work(void *arg) {{ shared = 1; return arg; }}
+        unsigned long met[2];
+        void *first(void *arg) {{
+            shared = 1;
+            __tsan_testonly_barrier_wait(met);
+            return arg;
+        }}
+        void *second(void *arg) {{
+            __tsan_testonly_barrier_wait(met);
+            shared = 1;
+            return arg;
+        }}
         void race(void) {{
             pthread_t one, two;
-            pthread_create(&one, 0, work, 0);
-            pthread_create(&two, 0, work, 0);
+            __tsan_testonly_barrier_init(met, 2);
+            pthread_create(&one, 0, first, 0);
+            pthread_create(&two, 0, second, 0);
             pthread_join(one, 0);
             pthread_join(two, 0);
         }}
