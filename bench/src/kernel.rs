@@ -120,6 +120,17 @@ pub struct Place {
     pub work: PathBuf,
 }
 
+impl Place {
+    /// The same, with another folder for programs and traces.
+    pub fn in_folder(&self, work: PathBuf) -> Place {
+        Place {
+            deadheat: self.deadheat.clone(),
+            kernels: self.kernels.clone(),
+            work,
+        }
+    }
+}
+
 /// The programs made from one kernel by one compiler, all optimised.
 pub struct Variants {
     /// Without instrumentation.

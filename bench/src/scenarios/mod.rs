@@ -225,7 +225,9 @@ pub fn run(mut command: Command, work: &Path, patience: Duration) -> Result<Run,
     if let Some(symbolizer) = SYMBOLIZERS.iter().find(|path| Path::new(path).exists()) {
         options += &format!(":external_symbolizer_path={symbolizer}");
     }
-    command.env("TSAN_OPTIONS", options);
+    if !command.get_envs().any(|(name, _)| name == "TSAN_OPTIONS") {
+        command.env("TSAN_OPTIONS", options);
+    }
     let started = Instant::now();
     let mut child = command
         .stdout(Stdio::null())

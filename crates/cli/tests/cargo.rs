@@ -5,28 +5,13 @@ mod support;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Sandbox, printed, succeed};
+use support::{Sandbox, forget_cargo, printed, succeed};
 
 /// Cargo with our command on `PATH`.
 fn cargo_deadheat(here: &Sandbox, args: &[&str]) -> Command {
     let mut command = here.command("cargo");
     command.arg("deadheat").args(args);
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        let leaks = [
-            "CARGO_PKG_",
-            "CARGO_BIN_",
-            "CARGO_TARGET_",
-            "RUST_",
-            "NEXTEST",
-        ];
-        if leaks.iter().any(|prefix| text.starts_with(prefix)) || text == "CARGO_MANIFEST_DIR" {
-            command.env_remove(name);
-        }
-    }
-    command
-        .env_remove("RUSTC_WRAPPER")
-        .env("CARGO_TERM_QUIET", "true");
+    forget_cargo(&mut command).env("CARGO_TERM_QUIET", "true");
     command
 }
 
@@ -99,6 +84,24 @@ fn a_program_is_run_and_recorded() {
     };
     assert!(line("acquire").unwrap().ends_with(" 201"), "{stats}");
     assert!(line("release").unwrap().ends_with(" 201"), "{stats}");
+}
+
+/// Of tables of lines alone, the locks of the standard library would be known where threads meet in them, and not elsewhere.
+#[test]
+fn locks_are_known_whatever_debug_information_the_user_asks_for() {
+    for level in ["\"none\"", "\"line-tables-only\"", "1"] {
+        let here = Sandbox::new();
+        counter(&here, ".");
+        let manifest = std::fs::read_to_string(here.path().join("Cargo.toml")).unwrap();
+        let profile = format!("{manifest}\n[profile.dev]\ndebug = {level}\n");
+        here.file("Cargo.toml", &profile);
+        let mut run = cargo_deadheat(&here, &["--serial", "--preempt", "access", "run"]);
+        assert_eq!(run.output().unwrap().status.code(), Some(7));
+        let stats = printed(&mut here.deadheat(["trace", "stats"]));
+        let line = stats.lines().find(|line| line.starts_with("release"));
+        assert!(line.unwrap().ends_with(" 201"), "{level}: {stats}");
+        succeed(&mut here.deadheat(["trace", "verify"]));
+    }
 }
 
 #[test]

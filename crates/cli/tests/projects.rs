@@ -6,7 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::Sandbox;
+use support::{Sandbox, forget_cargo};
 
 const MARKS: [&str; 2] = ["// RACE:", "// DEADLOCK:"];
 
@@ -57,20 +57,7 @@ fn scripts(name: &str) -> Vec<String> {
 fn shell(here: &Sandbox, script: &str) -> Command {
     let mut command = here.command("bash");
     command.args(["-ec", script]);
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        let leaks = [
-            "CARGO_PKG_",
-            "CARGO_BIN_",
-            "CARGO_TARGET_",
-            "RUST_",
-            "NEXTEST",
-        ];
-        if leaks.iter().any(|prefix| text.starts_with(prefix)) || text == "CARGO_MANIFEST_DIR" {
-            command.env_remove(name);
-        }
-    }
-    command.env_remove("RUSTC_WRAPPER");
+    forget_cargo(&mut command);
     command
 }
 

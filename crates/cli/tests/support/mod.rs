@@ -114,6 +114,24 @@ impl Sandbox {
     }
 }
 
+/// Takes from a command what it would inherit of the cargo that runs this test.
+pub fn forget_cargo(command: &mut Command) -> &mut Command {
+    const LEAKS: [&str; 5] = [
+        "CARGO_PKG_",
+        "CARGO_BIN_",
+        "CARGO_TARGET_",
+        "RUST_",
+        "NEXTEST",
+    ];
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if LEAKS.iter().any(|prefix| text.starts_with(prefix)) || text == "CARGO_MANIFEST_DIR" {
+            command.env_remove(name);
+        }
+    }
+    command.env_remove("RUSTC_WRAPPER")
+}
+
 /// The output of a command that must succeed.
 pub fn succeed(command: &mut Command) -> Output {
     let output = command.output().unwrap();

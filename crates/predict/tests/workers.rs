@@ -1,0 +1,87 @@
+//! Several workers share the windows of a trace, and find what one finds. Deadheat looks at this test itself
+//! (`crates/cli/tests/itself.rs`), so it is small.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use deadheat_predict::{NOBODY, Observer, Options, Prediction, Size, Source, predict};
+use deadheat_trace::Pc;
+
+/// Counts what it is told, as a progress bar would.
+struct Counts {
+    stop: AtomicBool,
+    was_told: AtomicBool,
+}
+
+impl Observer for Counts {
+    fn progress(&self, done: u64, all: u64, _so_far: &Prediction) {
+        assert!(done <= all);
+        self.was_told.store(true, Ordering::Relaxed);
+    }
+
+    fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+}
+
+/// Races by the lines of their accesses, and how many deadlocks there are.
+fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, usize) {
+    let steps = deadheat_trace::text::parse(text).unwrap().steps;
+    let source = Source {
+        steps: &steps,
+        needed_by: &vec![NOBODY; steps.len()],
+        is_judged: &|_| true,
+    };
+    let options = Options {
+        size: Size::Events(12),
+        budget: Duration::MAX,
+        growth: Duration::ZERO,
+        jobs,
+    };
+    let observer = Counts {
+        stop: AtomicBool::new(false),
+        was_told: AtomicBool::new(false),
+    };
+    let found = predict(&source, &options, &observer);
+    assert!(observer.was_told.load(Ordering::Relaxed));
+    assert!(found.refused.is_empty(), "{:#?}", found.refused);
+    let places = found.races.iter().map(|race| {
+        let mut places: Vec<Pc> = race
+            .next
+            .iter()
+            .map(|at| steps[at.0 as usize].event.pc())
+            .collect();
+        places.sort_unstable();
+        places
+    });
+    (places.collect(), found.deadlocks.len())
+}
+
+#[test]
+fn several_find_what_one_finds() {
+    let mut text = String::new();
+    for round in 0..3 {
+        let at = round * 20;
+        let mut say = |line: &str, place: i32| text.push_str(&format!("{line}|{}\n", at + place));
+        say("T0|acq(m)", 1);
+        say("T0|w(x)", 2);
+        say("T0|rel(m)", 3);
+        say("T0|w(y)", 4);
+        say("T1|acq(m)", 5);
+        say("T1|w(x)", 6);
+        say("T1|rel(m)", 7);
+        say("T1|w(y)", 8);
+        say("T0|acq(a)", 9);
+        say("T0|acq(b)", 10);
+        say("T0|rel(b)", 11);
+        say("T0|rel(a)", 12);
+        say("T1|acq(b)", 13);
+        say("T1|acq(a)", 14);
+        say("T1|rel(a)", 15);
+        say("T1|rel(b)", 16);
+    }
+    let one = found(&text, 1);
+    assert!(one.0.len() >= 3, "{one:?}");
+    assert_eq!(found(&text, 3), one);
+}
