@@ -1,9 +1,7 @@
-// A race whose names are meant for whoever shows them: markup, quotes, colours, ends of lines.
+// A race that is to be shown: its text, and the names that its file and symbols are given, hold markup, quotes and colours.
 #include <pthread.h>
 
-#define NAME(of) of "<img src=x onerror=alert(1)>&amp;\"'`\033[31m\r\n]]>${HOME}%s%n"
-int shared __asm__(NAME("shared"));
-void *work(void *unused) __asm__(NAME("work"));
+int shared;
 
 void *work(void *unused) {
     shared++; // <script>alert(2)</script> ]]> "quoted" &amp; \u202e

@@ -366,6 +366,27 @@ fn a_wrapper_around_the_wrapper_adds_nothing_twice() {
     insta::assert_snapshot!(told);
 }
 
+/// A file's name is bytes. What cannot be read as text is a source file all the same, and instrumented.
+#[test]
+fn names_that_are_no_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let here = Sandbox::new();
+    let source = OsStr::from_bytes(b"not\xff\xfetext.c");
+    let text = "#include <pthread.h>\nint shared;\nvoid *work(void *arg) { shared++; return arg; }\n\
+                int main(void) {\n  pthread_t thread;\n  pthread_create(&thread, 0, work, 0);\n  shared++;\n  \
+                pthread_join(thread, 0);\n}\n";
+    std::fs::write(here.path().join(source), text).unwrap();
+    let prog = OsStr::from_bytes(b"\xff\xfe");
+    let mut compile = here.deadheat(["cc", "-g", "-O0", "-pthread", "-o"]);
+    succeed(compile.arg(prog).arg(source));
+    let mut path = here.path().as_os_str().to_owned();
+    path.push("/");
+    path.push(prog);
+    let told = here.told(here.deadheat(["check", "--"]).arg(path));
+    assert!(told.starts_with("exit: 66"), "{told}");
+}
+
 #[test]
 fn what_cannot_be_built_is_said() {
     let here = Sandbox::new();

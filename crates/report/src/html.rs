@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::finding::{Finding, Frame};
 use crate::overview::Overview;
+use crate::text::{is_harmful, printable};
 
 /// How many lines around one that matters are shown.
 const AROUND: u32 = 7;
@@ -91,7 +92,7 @@ pub fn page(contents: &Contents<'_>) -> String {
     keep_exact(&mut data);
     let title = match contents.about {
         "" => "Deadheat".to_owned(),
-        about => format!("{about} - Deadheat"),
+        about => format!("{} - Deadheat", printable(about)),
     };
     let page = Page {
         title: &title,
@@ -103,16 +104,14 @@ pub fn page(contents: &Contents<'_>) -> String {
         .expect("writing to memory does not fail, and the template has no other errors")
 }
 
-/// JSON that can stand in a page: nothing in it ends the element around it, or is a line's end to
-/// some readers only.
+/// JSON on one line that can stand in a page: nothing in it ends the element around it, is a line's end to
+/// some readers only, or makes text look like another.
 fn embedded(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for char in json.chars() {
-        match char {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\u{7f}'..='\u{9f}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(char)));
-            }
-            _ => out.push(char),
+        match matches!(char, '<' | '>' | '&') || is_harmful(char) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(char))),
+            false => out.push(char),
         }
     }
     out
@@ -205,13 +204,14 @@ mod tests {
         let page = page(&Contents {
             findings: &[finding("a.c", 3)],
             overview: None,
-            about: "<prog> \u{2028}",
+            about: "<prog> \u{2028}\u{202e}\u{1b}",
             version: "1",
             source: &|_| Some("</script>\n\n<!-- \u{2028}".to_owned()),
         });
         assert_eq!(page.matches("</script>").count(), 2, "data and script");
         assert!(!page.contains("<!-- "));
         assert!(page.contains("&#60;prog&#62;"), "the title is escaped");
+        assert!(!page.contains(|char| char != '\n' && is_harmful(char)));
         assert!(page.contains("\\u003c/script\\u003e"));
         assert!(
             !page.contains("18446744073709551615,"),

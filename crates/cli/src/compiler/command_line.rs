@@ -68,7 +68,8 @@ impl CommandLine {
         let mut only_headers = true;
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
-            let text = arg.to_str().unwrap_or("");
+            // A name may be anything; what it ends with tells what it is.
+            let text = &*arg.to_string_lossy();
             if text == "-" || !is_option(arg) {
                 let input = language.unwrap_or_else(|| options::by_name(text));
                 line.has_inputs = true;

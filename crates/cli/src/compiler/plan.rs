@@ -165,7 +165,7 @@ fn compile_options(
 fn users_items(line: &CommandLine) -> Vec<Item> {
     let mut kept: Vec<Item> = Vec::new();
     for item in &line.items {
-        let text = item[0].to_str().unwrap_or("");
+        let text = item[0].to_string_lossy();
         if text == "-flto" || text.starts_with("-flto=") {
             continue; // link-time optimisation would undo or move the instrumentation
         }

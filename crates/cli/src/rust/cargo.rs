@@ -73,7 +73,7 @@ fn location(args: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = args.iter().take_while(|word| *word != "--");
     while let Some(word) = words.next() {
-        let text = word.to_str().unwrap_or("");
+        let text = &*word.to_string_lossy();
         let name = text.split('=').next().unwrap_or("");
         if !NAMES.contains(&name) {
             kept.extend(PLAIN.contains(&text).then(|| word.clone()));

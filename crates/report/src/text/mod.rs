@@ -20,6 +20,7 @@ use anstyle::{AnsiColor, Color, Style};
 
 use crate::finding::{Access, Finding, Kind, Memory, Object, Rung};
 pub use look::Look;
+pub(crate) use printable::is_harmful;
 pub use printable::printable;
 
 const HEAD: Style = Style::new()

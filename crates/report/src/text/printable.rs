@@ -11,7 +11,8 @@ pub fn printable(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-fn is_harmful(char: char) -> bool {
+/// Whether a terminal would obey a character, or it makes text look like another.
+pub(crate) fn is_harmful(char: char) -> bool {
     let changes_direction = matches!(char,
         '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     char.is_control() || changes_direction || matches!(char, '\u{2028}' | '\u{2029}')
