@@ -11,6 +11,7 @@
 
 mod affinity;
 mod barrier;
+mod channel;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -37,6 +38,11 @@ pub mod identity;
 )]
 mod libatomic;
 mod lock;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod number;
 mod once;
 #[allow(
     clippy::undocumented_unsafe_blocks,
