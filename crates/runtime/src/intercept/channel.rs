@@ -18,6 +18,8 @@ static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST
 
 /// The sockets' number, in the page that no object lies in; the others follow.
 const SOCKETS: usize = 64;
+/// The number of what has no other end.
+const NOBODY: usize = 56;
 
 /// What the system says about a descriptor; `None` if there is none of this number.
 pub fn status(fd: c_int) -> Option<libc::stat> {
@@ -28,14 +30,6 @@ pub fn status(fd: c_int) -> Option<libc::stat> {
         [fd as usize, &raw mut status as usize, 0, 0, 0, 0],
     );
     (result >= 0).then_some(status)
-}
-
-/// Whether there is another end, which notices that this one is closed.
-pub fn has_other_end(status: &libc::stat) -> bool {
-    matches!(
-        status.st_mode & libc::S_IFMT,
-        libc::S_IFIFO | libc::S_IFSOCK
-    )
 }
 
 /// A number for the channel behind a descriptor.
@@ -59,6 +53,15 @@ pub fn channel_of(status: &libc::stat) -> usize {
         }
     }
     SOCKETS // More than there is room for: all the others are one channel, too.
+}
+
+/// The channel on which somebody notices that a descriptor is closed. What is closed may be something else when the program is run again (its
+/// output, say), and the events must not: there is always one.
+pub fn channel_of_end(status: &libc::stat) -> usize {
+    match status.st_mode & libc::S_IFMT {
+        libc::S_IFIFO | libc::S_IFSOCK => channel_of(status),
+        _ => NOBODY,
+    }
 }
 
 /// The running thread sends on a channel.

@@ -11,12 +11,12 @@
 
 mod affinity;
 mod barrier;
-mod channel;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
 mod c11;
+mod channel;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"

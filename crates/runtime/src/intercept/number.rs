@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 
 use deadheat_wire::Op;
 
-use super::channel::{self, channel_of, has_other_end};
+use super::channel::{self, channel_of_end};
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
@@ -43,7 +43,7 @@ trampoline! {
     "epoll_create1" => epoll_create1;
 }
 
-/// The channel of a number: behind those of [`channel_of`], before the first address that the system lets a program have. Numbers beyond
+/// The channel of a number: behind those of [`channel`], before the first address that the system lets a program have. Numbers beyond
 /// that share, which orders more than it must.
 fn object(fd: c_int) -> usize {
     const FIRST: usize = 4096;
@@ -109,10 +109,7 @@ fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
 
 /// A call after which the other end of a pipe or socket may find nothing more to read.
 fn ending(status: &libc::stat, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    if !has_other_end(status) {
-        return real();
-    }
-    let channel = channel_of(status);
+    let channel = channel_of_end(status);
     channel::send(channel, pc);
     let result = real();
     channel::wake(channel);
