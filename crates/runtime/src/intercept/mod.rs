@@ -24,6 +24,7 @@ mod channel;
 mod clock;
 pub mod condition;
 mod counted;
+mod credentials;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"

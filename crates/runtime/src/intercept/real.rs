@@ -216,6 +216,16 @@ real_functions! {
     sigwaitinfo(set: usize, info: usize) -> c_int;
     sigtimedwait(set: usize, info: usize, time: usize) -> c_int;
     sigsuspend(mask: usize) -> c_int;
+    setuid(user: u32) -> c_int;
+    seteuid(user: u32) -> c_int;
+    setreuid(real_user: u32, user: u32) -> c_int;
+    setresuid(real_user: u32, user: u32, saved: u32) -> c_int;
+    setgid(group: u32) -> c_int;
+    setegid(group: u32) -> c_int;
+    setregid(real_group: u32, group: u32) -> c_int;
+    setresgid(real_group: u32, group: u32, saved: u32) -> c_int;
+    setgroups(count: usize, groups: *const u32) -> c_int;
+    initgroups(user: *const c_char, group: u32) -> c_int;
     sleep(seconds: u32) -> u32;
     usleep(microseconds: u32) -> c_int;
     nanosleep(time: usize, rest: usize) -> c_int;

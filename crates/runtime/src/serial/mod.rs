@@ -490,6 +490,23 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Makes a call on the thread's own kernel thread. It keeps the turn, and no kernel thread runs another's context meanwhile.
+pub fn at_home<R>(call: impl FnOnce() -> R) -> R {
+    let leaves = with_turn(|me| {
+        turn_holder().log.settle();
+        let leaves = turn::is_on_carrier();
+        if leaves {
+            turn::go_home_with_turn(me);
+        }
+        leaves
+    });
+    let result = call();
+    if leaves {
+        with_turn(turn::come_back_with_turn);
+    }
+    result
+}
+
 /// A new thread has been created: waits until it is there, and counts it in.
 ///
 /// # Safety
