@@ -6,34 +6,6 @@ use std::path::Path;
 
 use support::{Sandbox, succeed};
 
-/// A block goes from one thread to another as the data of an event.
-const EPOLL: &str = r#"
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/epoll.h>
-#include <unistd.h>
-int poller, ends[2], seen;
-static void *adder(void *arg) {
-    int *block = malloc(sizeof *block);
-    *block = 42;
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = block};
-    epoll_ctl(poller, EPOLL_CTL_ADD, ends[0], &event);
-    return arg;
-}
-int main(void) {
-    pthread_t thread;
-    struct epoll_event event;
-    poller = epoll_create1(0);
-    if (pipe(ends) || write(ends[1], "x", 1) != 1) return 1;
-    pthread_create(&thread, 0, adder, 0);
-    if (epoll_wait(poller, &event, 1, -1) != 1) return 1;
-    seen = *(int *)event.data.ptr;
-    free(event.data.ptr);
-    pthread_join(thread, 0);
-    return seen != 42;
-}
-"#;
-
 /// A server's table has an element for each number of a descriptor. The worker is done with a connection and closes it; the next one has
 /// its number.
 const ACCEPT: &str = r#"
@@ -126,11 +98,6 @@ fn is_ordered(source: &str) {
     let place = Sandbox::new();
     let here = built(&place.file("prog.c", source));
     assert_eq!(shows_race(&here), [false; 3]);
-}
-
-#[test]
-fn what_was_known_when_a_descriptor_was_added_to_an_epoll() {
-    is_ordered(EPOLL);
 }
 
 #[test]
