@@ -292,13 +292,31 @@ impl Recorded {
         } else if self.ended != Ended::Exit(0) {
             say(format_args!("the program {}", self.ended.told()));
         }
-        if !quiet && self.traces.len() > 1 {
-            let others = counted(self.traces.len() as u64 - 1, "more trace");
-            say(format_args!("{others} of other processes:"));
-            for path in &self.traces[1..] {
-                say(format_args!("  {}", path.display()));
-            }
+        if !quiet {
+            self.tell_others();
         }
         input::tell(&self.remarks);
+    }
+
+    /// Names traces of other processes: not all, for some programs start very many.
+    fn tell_others(&self) {
+        const MOST: usize = 5;
+        let others = &self.traces[1..];
+        if others.is_empty() {
+            return;
+        }
+        let count = counted(others.len() as u64, "more trace");
+        say(format_args!("{count} of other processes:"));
+        for path in others.iter().take(MOST) {
+            say(format_args!("  {}", path.display()));
+        }
+        let rest = others.len().saturating_sub(MOST);
+        if rest > 0 {
+            let folder = others[0].parent().unwrap_or(Path::new("."));
+            say(format_args!(
+                "  ... and {rest} more in {}",
+                folder.display()
+            ));
+        }
     }
 }

@@ -213,6 +213,40 @@ fn a_script_and_what_it_starts() {
     assert!(told.contains("1 more trace of other processes"), "{told}");
 }
 
+/// Processes have other numbers every time.
+fn without_numbers(told: &str) -> String {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let line = |line: &str| match line.rsplit_once(".dht.") {
+        Some((path, number)) if is_number(number) => format!("{path}.dht.[PID]\n"),
+        _ => format!("{line}\n"),
+    };
+    told.lines().map(line).collect()
+}
+
+#[test]
+fn of_many_processes_a_few_are_named() {
+    const FORKS: &str = r#"
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    for (int i = 0; i < (argc > 1 ? atoi(argv[1]) : 0); i++)
+        if (fork() == 0)
+            return 0;
+        else
+            wait(0);
+    return 0;
+}
+"#;
+    let here = with_program(FORKS);
+    let told = |count: &str| {
+        let told = here.told(&mut here.deadheat(["record", "--", "./prog", count]));
+        steady(&without_numbers(&told))
+    };
+    insta::assert_snapshot!("other_processes_five", told("5"));
+    insta::assert_snapshot!("other_processes_many", told("12"));
+}
+
 #[test]
 fn a_program_that_was_linked_with_gccs_runtime() {
     let here = Sandbox::new();

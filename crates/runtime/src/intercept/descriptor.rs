@@ -1,22 +1,21 @@
 //! Calls that may block in the kernel: files, pipes, sockets, other processes.
 //!
-//! What arrives through a descriptor was sent before: a write sends on the channel behind it
-//! and a read receives. Both ends of a pipe are one channel (they share their inode); all
-//! sockets are one, which orders more than it must and never too little.
+//! What arrives through a descriptor was sent before: a write sends on the [`channel`] behind it
+//! and a read receives.
 //!
 //! In a serial recording a call that would block gives up the turn for as long as it takes.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
-use super::real;
+use super::channel::{self, channel};
+use super::{number, real};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
-use crate::record::event::{self, Sync};
-use crate::record::{Mode, handler, mode};
+use crate::record::event;
+use crate::record::{Mode, mode};
 use crate::{serial, sys, threads};
 
 trampoline! {
@@ -37,6 +36,7 @@ trampoline! {
     "ppoll" => ppoll;
     "select" => select;
     "pselect" => pselect;
+    "epoll_ctl" => epoll_ctl;
     "epoll_wait" => epoll_wait;
     "epoll_pwait" => epoll_pwait;
     "wait" => wait;
@@ -49,37 +49,6 @@ trampoline! {
     "sigwaitinfo" => sigwaitinfo;
     "sigtimedwait" => sigtimedwait;
     "sigsuspend" => sigsuspend;
-}
-
-/// Inodes of the channels seen so far, in the order of their first use: the same in every serial
-/// run, which the inodes themselves are not.
-const MOST_CHANNELS: usize = 480;
-static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST_CHANNELS];
-
-/// A number for the channel behind a descriptor, in the page that no object lies in.
-fn channel(fd: c_int) -> usize {
-    const SOCKETS: usize = 64;
-    // SAFETY: plain numbers.
-    let mut status: libc::stat = unsafe { core::mem::zeroed() };
-    if sys::call(
-        libc::SYS_fstat,
-        [fd as usize, &raw mut status as usize, 0, 0, 0, 0],
-    ) < 0
-        || status.st_mode & libc::S_IFMT == libc::S_IFSOCK
-    {
-        return SOCKETS;
-    }
-    let inode = status.st_ino ^ status.st_dev << 40 | 1 << 63;
-    for (index, known) in CHANNELS.iter().enumerate() {
-        let found = match known.compare_exchange(0, inode, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => inode,
-            Err(found) => found,
-        };
-        if found == inode {
-            return SOCKETS + 8 * (index + 1);
-        }
-    }
-    SOCKETS // More than there is room for: all the others are one channel, too.
 }
 
 /// Whether the call would return at once.
@@ -124,26 +93,25 @@ fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> i
     if result >= 0 {
         event::sync(Op::Receive, channel(fd), pc);
         event::range(true, written[0], written[1].min(result as usize), pc);
-        if threads::visible() {
-            // Whoever waits to write may have room now.
-            serial::wake(channel(fd), usize::MAX);
-        }
+        // Whoever waits to write may have room now.
+        channel::wake(channel(fd));
     }
     result
+}
+
+/// A call that takes in a connection, with a number of its own.
+fn accepting(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let new = receiving(fd, pc, [0, 0], || real() as isize) as c_int;
+    number::got(new, pc);
+    new
 }
 
 /// A call that sends data; `read` are the bytes that it takes.
 fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     event::range(false, read[0], read[1], pc);
-    if threads::visible() {
-        Sync::new(Op::Send, channel(fd), pc).record();
-    } else {
-        handler::keep(Op::Send, channel(fd), pc);
-    }
+    channel::send(channel(fd), pc);
     let result = on_descriptor(fd, libc::POLLOUT, real);
-    if threads::visible() {
-        serial::wake(channel(fd), usize::MAX);
-    }
+    channel::wake(channel(fd));
     result
 }
 
@@ -255,21 +223,13 @@ unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
 }
 
 unsafe extern "C" fn accept(fd: c_int, address: usize, size: usize) -> c_int {
-    receiving(
-        fd,
-        caller(),
-        [0, 0],
-        || unsafe { real::accept(fd, address, size) } as isize,
-    ) as c_int
+    accepting(fd, caller(), || unsafe { real::accept(fd, address, size) })
 }
 
 unsafe extern "C" fn accept4(fd: c_int, address: usize, size: usize, flags: c_int) -> c_int {
-    receiving(
-        fd,
-        caller(),
-        [0, 0],
-        || unsafe { real::accept4(fd, address, size, flags) } as isize,
-    ) as c_int
+    accepting(fd, caller(), || unsafe {
+        real::accept4(fd, address, size, flags)
+    })
 }
 
 unsafe extern "C" fn connect(fd: c_int, address: usize, size: u32) -> c_int {
@@ -304,6 +264,14 @@ unsafe extern "C" fn pselect(
     mask: usize,
 ) -> c_int {
     blocking(|| unsafe { real::pselect(count, read, write, except, timeout, mask) })
+}
+
+/// What is known here is told to whoever waits, with the descriptor.
+unsafe extern "C" fn epoll_ctl(epoll: c_int, what: c_int, fd: c_int, event: usize) -> c_int {
+    let pc = caller();
+    serial::gate(Op::Send, channel(epoll), 0, pc);
+    channel::send(channel(epoll), pc);
+    unsafe { real::epoll_ctl(epoll, what, fd, event) }
 }
 
 unsafe extern "C" fn epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int {

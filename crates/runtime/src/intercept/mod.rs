@@ -16,6 +16,7 @@ mod barrier;
     reason = "argued once, at the head of the file"
 )]
 mod c11;
+mod channel;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -23,6 +24,7 @@ mod c11;
 mod clock;
 pub mod condition;
 mod counted;
+mod credentials;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -37,6 +39,11 @@ pub mod identity;
 )]
 mod libatomic;
 mod lock;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod number;
 mod once;
 #[allow(
     clippy::undocumented_unsafe_blocks,

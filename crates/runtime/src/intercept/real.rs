@@ -179,6 +179,31 @@ real_functions! {
     pselect(
         count: c_int, read: usize, write: usize, except: usize, timeout: usize, mask: usize
     ) -> c_int;
+    close(fd: c_int) -> c_int;
+    fclose(stream: *mut c_void) -> c_int;
+    shutdown(fd: c_int, how: c_int) -> c_int;
+    open(path: usize, flags: c_int, mode: u32) -> c_int;
+    open64(path: usize, flags: c_int, mode: u32) -> c_int;
+    openat(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int;
+    openat64(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int;
+    creat(path: usize, mode: u32) -> c_int;
+    fopen(path: usize, mode: usize) -> *mut c_void;
+    fopen64(path: usize, mode: usize) -> *mut c_void;
+    socket(family: c_int, kind: c_int, protocol: c_int) -> c_int;
+    socketpair(family: c_int, kind: c_int, protocol: c_int, numbers: *mut c_int) -> c_int;
+    pipe(numbers: *mut c_int) -> c_int;
+    pipe2(numbers: *mut c_int, flags: c_int) -> c_int;
+    dup(fd: c_int) -> c_int;
+    dup2(fd: c_int, new: c_int) -> c_int;
+    dup3(fd: c_int, new: c_int, flags: c_int) -> c_int;
+    fcntl(fd: c_int, command: c_int, argument: usize) -> c_int;
+    fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int;
+    eventfd(value: u32, flags: c_int) -> c_int;
+    timerfd_create(clock: c_int, flags: c_int) -> c_int;
+    memfd_create(name: usize, flags: u32) -> c_int;
+    epoll_create(size: c_int) -> c_int;
+    epoll_create1(flags: c_int) -> c_int;
+    epoll_ctl(epoll: c_int, what: c_int, fd: c_int, event: usize) -> c_int;
     epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int;
     epoll_pwait(fd: c_int, events: usize, most: c_int, timeout: c_int, mask: usize) -> c_int;
     wait(status: usize) -> c_int;
@@ -191,6 +216,16 @@ real_functions! {
     sigwaitinfo(set: usize, info: usize) -> c_int;
     sigtimedwait(set: usize, info: usize, time: usize) -> c_int;
     sigsuspend(mask: usize) -> c_int;
+    setuid(user: u32) -> c_int;
+    seteuid(user: u32) -> c_int;
+    setreuid(real_user: u32, user: u32) -> c_int;
+    setresuid(real_user: u32, user: u32, saved: u32) -> c_int;
+    setgid(group: u32) -> c_int;
+    setegid(group: u32) -> c_int;
+    setregid(real_group: u32, group: u32) -> c_int;
+    setresgid(real_group: u32, group: u32, saved: u32) -> c_int;
+    setgroups(count: usize, groups: *const u32) -> c_int;
+    initgroups(user: *const c_char, group: u32) -> c_int;
     sleep(seconds: u32) -> u32;
     usleep(microseconds: u32) -> c_int;
     nanosleep(time: usize, rest: usize) -> c_int;

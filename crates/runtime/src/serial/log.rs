@@ -6,6 +6,7 @@
 
 use deadheat_wire::{BLOCK_BYTES, BlockHeader, MAX_RANGE_VALUES, Op, word};
 
+use super::straight::stores_between;
 use crate::record::event::Sync;
 use crate::record::{Cursor, Stream, handler, next_seq};
 
@@ -123,7 +124,7 @@ impl Log {
     /// An access, before it happens.
     pub fn access(&mut self, thread: u32, kind: u64, addr: usize, pc: usize) {
         if kind < word::WRITE1 {
-            self.let_pass(addr, size_of_kind(kind));
+            self.let_pass(addr, size_of_kind(kind), pc);
             self.put_access(thread, kind, addr, pc);
         } else {
             self.settle();
@@ -137,14 +138,14 @@ impl Log {
             self.settle();
             self.defer(thread, 0, addr, length, pc);
         } else {
-            self.let_pass(addr, length);
+            self.let_pass(addr, length, pc);
             self.put_range(thread, false, addr, length, pc);
         }
     }
 
     /// Before a read of this many bytes: settles the write, unless both are one copy.
-    fn let_pass(&mut self, addr: usize, length: usize) {
-        if !self.is_copy(addr, length) {
+    fn let_pass(&mut self, addr: usize, length: usize, pc: usize) {
+        if !self.is_copy(addr, length, pc) {
             self.settle();
         } else if let Some(write) = &mut self.deferred {
             write.passed = true;
@@ -153,20 +154,21 @@ impl Log {
 
     /// Whether a read of these bytes is the second half of a copy whose write was announced
     /// first: gcc announces the copy of a structure as a write, then a read, and only then
-    /// copies. The write is then still to come (or has left the memory as it was, and may as well
-    /// come later), and nobody else may run before.
-    pub fn is_copy(&self, addr: usize, length: usize) -> bool {
+    /// copies. The write is then still to come, and nobody else may run before. A write that has left the
+    /// memory as it was is known by the code behind its hook.
+    pub fn is_copy(&self, addr: usize, length: usize, pc: usize) -> bool {
         self.deferred.is_some_and(|write| {
             !write.passed
                 && write.length == length
                 && write.addr.abs_diff(addr) >= length
                 && fingerprint(write.addr, length) == write.before
+                && !stores_between(write.pc, pc)
         })
     }
 
     /// The same for an access of this kind.
-    pub fn is_read_of_copy(&self, kind: u64, addr: usize) -> bool {
-        kind < word::WRITE1 && self.is_copy(addr, size_of_kind(kind))
+    pub fn is_read_of_copy(&self, kind: u64, addr: usize, pc: usize) -> bool {
+        kind < word::WRITE1 && self.is_copy(addr, size_of_kind(kind), pc)
     }
 
     fn put_access(&mut self, thread: u32, kind: u64, addr: usize, pc: usize) {

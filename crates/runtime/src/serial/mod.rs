@@ -4,7 +4,7 @@
 //! * [`turn`]: hands the turn on: contexts on one kernel thread ([`context`]), or kernel threads
 //!   that pass a token.
 //! * [`signals`]: each thread's own.
-//! * [`log`]: the one stream of events, with values.
+//! * [`log`]: the one stream of events, with values; [`straight`] looks at the code for it.
 //! * [`replay`]: a schedule that is enforced instead.
 //! * [`explore`]: a run of a search for schedules.
 //! * [`watchdog`]: for what was not foreseen.
@@ -19,6 +19,7 @@ mod policy;
 pub mod replay;
 mod scheduler;
 pub mod signals;
+mod straight;
 mod task;
 mod turn;
 mod watchdog;
@@ -249,7 +250,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         let deed = deed(op, addr, log::size_of_kind(kind), pc);
         // Nobody runs between the two halves of a copy, unless an enforced schedule says so. Whether it is one depends on what the memory held
         // before, which nobody may know: a search treats all alike.
-        let is_second_half = turn_holder().log.is_read_of_copy(kind, addr);
+        let is_second_half = turn_holder().log.is_read_of_copy(kind, addr, pc);
         let is_copy = is_second_half && !turn_holder().explorer.is_on();
         if !is_second_half {
             turn_holder().log.settle();
@@ -276,7 +277,7 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
                 is_range: true,
                 ..deed(op, addr, length, pc)
             };
-            let is_second_half = !write && turn_holder().log.is_copy(addr, length);
+            let is_second_half = !write && turn_holder().log.is_copy(addr, length, pc);
             let is_copy = is_second_half && !turn_holder().explorer.is_on();
             if !is_second_half {
                 turn_holder().log.settle();
@@ -485,6 +486,23 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
     unsafe {
         let _inside = Inside::enter();
         turn::come_back((*local()).thread);
+    }
+    result
+}
+
+/// Makes a call on the thread's own kernel thread. It keeps the turn, and no kernel thread runs another's context meanwhile.
+pub fn at_home<R>(call: impl FnOnce() -> R) -> R {
+    let leaves = with_turn(|me| {
+        turn_holder().log.settle();
+        let leaves = turn::is_on_carrier();
+        if leaves {
+            turn::go_home_with_turn(me);
+        }
+        leaves
+    });
+    let result = call();
+    if leaves {
+        with_turn(turn::come_back_with_turn);
     }
     result
 }

@@ -132,6 +132,8 @@ fn look_at(fd: usize) -> Care {
         libc::S_IFCHR if about.st_rdev >> 8 == 1 => Care::None,
         libc::S_IFCHR | libc::S_IFSOCK => Care::Nothing,
         libc::S_IFIFO if is_shared(fd, &about) => Care::Nothing,
+        // What has no file at all (`epoll`, `eventfd`): all copies would have one between them.
+        0 => Care::Nothing,
         _ => Care::None,
     }
 }
@@ -292,7 +294,10 @@ fn effect_of(number: libc::c_long) -> u32 {
         | libc::SYS_readv
         | libc::SYS_pread64
         | libc::SYS_recvfrom
-        | libc::SYS_recvmsg => effect::READING,
+        | libc::SYS_recvmsg
+        | libc::SYS_epoll_ctl
+        | libc::SYS_epoll_wait
+        | libc::SYS_epoll_pwait => effect::READING,
         _ => effect::FILES,
     }
 }
@@ -347,12 +352,15 @@ const WRITING: [libc::c_long; 10] = [
     libc::SYS_sendmsg,
     libc::SYS_sendmmsg,
 ];
-const READING: [libc::c_long; 5] = [
+const READING: [libc::c_long; 8] = [
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_pread64,
     libc::SYS_recvfrom,
     libc::SYS_recvmsg,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_wait,
+    libc::SYS_epoll_pwait,
 ];
 
 /// A program of the kernel's filter language: a row of tests, each of which ends in a verdict or goes on to the next.

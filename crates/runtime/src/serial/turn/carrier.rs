@@ -164,7 +164,7 @@ pub unsafe fn go_home(me: *mut Thread, for_good: bool) {
     }
 }
 
-/// The caller goes on at home, and keeps the turn: nobody is on the carrier until it ends.
+/// The caller goes on at home, and keeps the turn: nobody is on the carrier until it ends, or puts the turn down.
 ///
 /// # Safety
 /// The caller has the turn, and is on the carrier.

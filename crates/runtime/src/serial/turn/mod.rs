@@ -195,13 +195,21 @@ pub unsafe fn leave_for_good(me: *mut Thread) {
     }
 }
 
-/// The first thread ends by `pthread_exit`, which ends the kernel thread: so it goes home for
-/// that, and keeps the turn until its end.
+/// Goes home and keeps the turn. The first thread ends by `pthread_exit` there, which ends the kernel thread.
 pub fn go_home_with_turn(me: *mut Thread) {
     if is_green() {
         // SAFETY: the caller has the turn.
         unsafe { carrier::go_home_with_turn(me) };
     }
+}
+
+/// Comes back from there: puts the turn down, and returns when it gets it again.
+pub fn come_back_with_turn(me: *mut Thread) {
+    // SAFETY: the caller has the turn, so nobody else uses the scheduler. The carrier looks whether it is put down when somebody
+    // arrives, which parking says.
+    unsafe { scheduler().leave(me) };
+    CURRENT.store(core::ptr::null_mut(), Ordering::Release);
+    come_back(me);
 }
 
 /// Green: the context that was just switched to settles in.

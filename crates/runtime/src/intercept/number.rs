@@ -1,0 +1,254 @@
+//! Numbers of descriptors: opening and closing them.
+//!
+//! The kernel gives out a number only after whoever had it has given it back, so giving back sends and
+//! getting receives, on a channel that is the number's own. Whoever reads from a pipe or a socket notices that its other end is
+//! closed: that is a message, too.
+//!
+//! Folders, and what the C library opens for itself, are not seen.
+
+use core::ffi::{c_int, c_void};
+
+use deadheat_wire::Op;
+
+use super::channel::{self, channel_of_end};
+use super::real;
+use crate::hooks::{caller, trampoline};
+use crate::record::event;
+use crate::serial;
+
+trampoline! {
+    "close" => close;
+    "fclose" => fclose;
+    "shutdown" => shutdown;
+    "open" => open;
+    "open64" => open64;
+    "openat" => openat;
+    "openat64" => openat64;
+    "creat" => creat;
+    "fopen" => fopen;
+    "fopen64" => fopen64;
+    "socket" => socket;
+    "socketpair" => socketpair;
+    "pipe" => pipe;
+    "pipe2" => pipe2;
+    "dup" => dup;
+    "dup2" => dup2;
+    "dup3" => dup3;
+    "fcntl" => fcntl;
+    "fcntl64" => fcntl64;
+    "eventfd" => eventfd;
+    "timerfd_create" => timerfd_create;
+    "memfd_create" => memfd_create;
+    "epoll_create" => epoll_create;
+    "epoll_create1" => epoll_create1;
+}
+
+/// The channel of a number: behind those of [`channel`], before the first address that the system lets a program have. Numbers beyond
+/// that share, which orders more than it must.
+fn object(fd: c_int) -> usize {
+    const FIRST: usize = 4096;
+    const END: usize = 65536;
+    const EACH: usize = 8;
+    FIRST + fd as usize % ((END - FIRST) / EACH) * EACH
+}
+
+/// The running thread was given a number, if it is one.
+pub fn got(fd: c_int, pc: usize) {
+    if fd >= 0 {
+        event::sync(Op::Receive, object(fd), pc);
+    }
+}
+
+/// A call that answers a number.
+fn getting(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    serial::gate(Op::Receive, 0, 0, pc);
+    let fd = real();
+    got(fd, pc);
+    fd
+}
+
+/// A call that fills in two numbers.
+fn getting_two(pc: usize, numbers: *const c_int, real: impl FnOnce() -> c_int) -> c_int {
+    serial::gate(Op::Receive, 0, 0, pc);
+    let result = real();
+    if result == 0 {
+        // SAFETY: the call has succeeded, so both are there.
+        let both = unsafe { [numbers.read(), numbers.add(1).read()] };
+        for fd in both {
+            got(fd, pc);
+        }
+    }
+    result
+}
+
+/// A call that opens a stream.
+fn getting_stream(pc: usize, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
+    serial::gate(Op::Receive, 0, 0, pc);
+    let stream = real();
+    got(number_of(stream), pc);
+    stream
+}
+
+fn number_of(stream: *mut c_void) -> c_int {
+    match stream.is_null() {
+        true => -1,
+        // SAFETY: a stream of the program.
+        false => unsafe { libc::fileno(stream.cast()) },
+    }
+}
+
+/// A call that gives back a number.
+fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let Some(status) = channel::status(fd) else {
+        return real();
+    };
+    serial::gate(Op::Send, object(fd), 0, pc);
+    channel::send(object(fd), pc);
+    ending(&status, pc, real)
+}
+
+/// A call after which the other end of a pipe or socket may find nothing more to read.
+fn ending(status: &libc::stat, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    let channel = channel_of_end(status);
+    channel::send(channel, pc);
+    let result = real();
+    channel::wake(channel);
+    result
+}
+
+// SAFETY of all calls below: the arguments are the program's own, for this very function.
+
+unsafe extern "C" fn close(fd: c_int) -> c_int {
+    giving_back(fd, caller(), || unsafe { real::close(fd) })
+}
+
+unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
+    let pc = caller();
+    giving_back(number_of(stream), pc, || unsafe { real::fclose(stream) })
+}
+
+unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
+    let (pc, real) = (caller(), || unsafe { real::shutdown(fd, how) });
+    serial::gate(Op::Send, 0, 0, pc);
+    match channel::status(fd) {
+        Some(status) => ending(&status, pc, real),
+        None => real(),
+    }
+}
+
+// Those with an optional last argument are always handed one: what is not asked for is not looked at.
+
+unsafe extern "C" fn open(path: usize, flags: c_int, mode: u32) -> c_int {
+    getting(caller(), || unsafe { real::open(path, flags, mode) })
+}
+
+unsafe extern "C" fn open64(path: usize, flags: c_int, mode: u32) -> c_int {
+    getting(caller(), || unsafe { real::open64(path, flags, mode) })
+}
+
+unsafe extern "C" fn openat(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int {
+    getting(caller(), || unsafe {
+        real::openat(folder, path, flags, mode)
+    })
+}
+
+unsafe extern "C" fn openat64(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int {
+    getting(caller(), || unsafe {
+        real::openat64(folder, path, flags, mode)
+    })
+}
+
+unsafe extern "C" fn creat(path: usize, mode: u32) -> c_int {
+    getting(caller(), || unsafe { real::creat(path, mode) })
+}
+
+unsafe extern "C" fn fopen(path: usize, mode: usize) -> *mut c_void {
+    getting_stream(caller(), || unsafe { real::fopen(path, mode) })
+}
+
+unsafe extern "C" fn fopen64(path: usize, mode: usize) -> *mut c_void {
+    getting_stream(caller(), || unsafe { real::fopen64(path, mode) })
+}
+
+unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
+    getting(caller(), || unsafe { real::socket(family, kind, protocol) })
+}
+
+unsafe extern "C" fn socketpair(
+    family: c_int,
+    kind: c_int,
+    protocol: c_int,
+    numbers: *mut c_int,
+) -> c_int {
+    getting_two(caller(), numbers, || unsafe {
+        real::socketpair(family, kind, protocol, numbers)
+    })
+}
+
+unsafe extern "C" fn pipe(numbers: *mut c_int) -> c_int {
+    getting_two(caller(), numbers, || unsafe { real::pipe(numbers) })
+}
+
+unsafe extern "C" fn pipe2(numbers: *mut c_int, flags: c_int) -> c_int {
+    getting_two(caller(), numbers, || unsafe { real::pipe2(numbers, flags) })
+}
+
+unsafe extern "C" fn dup(fd: c_int) -> c_int {
+    getting(caller(), || unsafe { real::dup(fd) })
+}
+
+/// Gives back the new number first, if it is in use.
+unsafe extern "C" fn dup2(fd: c_int, new: c_int) -> c_int {
+    let pc = caller();
+    let result = giving_back(new, pc, || unsafe { real::dup2(fd, new) });
+    got(result, pc);
+    result
+}
+
+/// As `dup2`.
+unsafe extern "C" fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int {
+    let pc = caller();
+    let result = giving_back(new, pc, || unsafe { real::dup3(fd, new, flags) });
+    got(result, pc);
+    result
+}
+
+unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
+    let pc = caller();
+    match command {
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => {
+            getting(pc, || unsafe { real::fcntl(fd, command, argument) })
+        }
+        _ => unsafe { real::fcntl(fd, command, argument) },
+    }
+}
+
+unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int {
+    let pc = caller();
+    match command {
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => {
+            getting(pc, || unsafe { real::fcntl64(fd, command, argument) })
+        }
+        _ => unsafe { real::fcntl64(fd, command, argument) },
+    }
+}
+
+unsafe extern "C" fn eventfd(value: u32, flags: c_int) -> c_int {
+    getting(caller(), || unsafe { real::eventfd(value, flags) })
+}
+
+unsafe extern "C" fn timerfd_create(clock: c_int, flags: c_int) -> c_int {
+    getting(caller(), || unsafe { real::timerfd_create(clock, flags) })
+}
+
+unsafe extern "C" fn memfd_create(name: usize, flags: u32) -> c_int {
+    getting(caller(), || unsafe { real::memfd_create(name, flags) })
+}
+
+unsafe extern "C" fn epoll_create(size: c_int) -> c_int {
+    getting(caller(), || unsafe { real::epoll_create(size) })
+}
+
+unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
+    getting(caller(), || unsafe { real::epoll_create1(flags) })
+}
