@@ -29,11 +29,15 @@ int used;
 double energy, seen_energy;
 pthread_barrier_t phase;
 
+// Not inlined, so that each access keeps its line.
+__attribute__((noinline)) static void note_place(int place) {
+    if (place > reach) // RACE: reach with line 35
+        reach = place; // RACE: reach with line 34, reach with line 35
+}
+
 static void find_reach(int me) {
-    for (int i = me; i < count; i += THREADS) {
-        if (places[i] > reach) // RACE: reach with line 35
-            reach = places[i]; // RACE: reach with line 34, reach with line 35
-    }
+    for (int i = me; i < count; i += THREADS)
+        note_place(places[i]);
 }
 
 static void fill(int me) {
@@ -45,13 +49,13 @@ static void fill(int me) {
         int is_first = box->count++ == 0; // NORACE: boxes
         pthread_mutex_unlock(&box->lock);
         if (is_first)
-            used++; // RACE: used with line 48
+            used++; // RACE: used with line 52
     }
 }
 
 static void sum_up(int me) {
     for (int i = me; i < BOXES; i += THREADS)
-        larger[i / 2] += boxes[i].mass; // RACE: larger with line 54
+        larger[i / 2] += boxes[i].mass; // RACE: larger with line 58
 }
 
 static void pull_at(Box *box, double pull) {
@@ -65,8 +69,8 @@ __attribute__((noinline)) static void pull_pair(int first, int second) {
     double pull = boxes[first].mass * boxes[second].mass; // NORACE: boxes
     pull_at(&boxes[first], pull);
     pull_at(&boxes[second], -pull);
-    cost[first]++; // RACE: cost with line 69
-    cost[second]++; // RACE: cost with line 68
+    cost[first]++; // RACE: cost with line 73
+    cost[second]++; // RACE: cost with line 72
 }
 
 static void pull_all(int me) {
@@ -77,7 +81,7 @@ static void pull_all(int me) {
         int far = 1 - i / 2;
         mine += boxes[i].mass * larger[far]; // NORACE: larger, boxes
     }
-    energy += mine; // RACE: energy with line 80, energy with line 108
+    energy += mine; // RACE: energy with line 84, energy with line 112
 }
 
 static void *worker(void *arg) {
@@ -105,7 +109,7 @@ int main(int argc, char **argv) {
     int names[THREADS] = {0, 1};
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, worker, &names[i]);
-    seen_energy = energy; // RACE: energy with line 80
+    seen_energy = energy; // RACE: energy with line 84
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     int boxed = 0;

@@ -84,13 +84,13 @@ static void serve(Request *request) {
     char page;
     if (read(request->connection, &page, 1) != 1)
         exit(1);
-    request->page = page; // RACE: requests with line 134
+    request->page = page; // RACE: requests with line 135
     int text = text_of(page);
     if (write(request->connection, &text, sizeof text) != sizeof text)
         exit(1);
     close(request->connection);
-    hits++; // RACE: hits with line 92, hits with line 135
-    open_connections--; // RACE: open_connections with line 93, open_connections with line 111
+    hits++; // RACE: hits with line 92, hits with line 136
+    open_connections--; // RACE: open_connections with line 93, open_connections with line 112
 }
 
 static void *worker(void *arg) {
@@ -102,9 +102,10 @@ static void *worker(void *arg) {
     return NULL;
 }
 
-static void load(char page) {
+static void load(int page) {
+    char asked = (char)page;
     int sockets[2], text;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0 || write(sockets[0], &page, 1) != 1)
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0 || write(sockets[0], &asked, 1) != 1)
         exit(1);
     Request *request = take(&unused);
     pthread_mutex_lock(&status_lock);
@@ -120,7 +121,7 @@ static void load(char page) {
 static void *client(void *arg) {
     int me = *(int *)arg;
     for (int i = 0; i < each; i++) {
-        load((char)((i + me) % PAGES));
+        load((i + me) % PAGES);
         loaded[me]++; // NORACE: loaded
     }
     return NULL;
