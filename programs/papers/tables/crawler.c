@@ -1,5 +1,5 @@
-// After "hybrid", tables 1 and 3, hedc: the kernel of a crawler. Tasks wait in a pool, workers take them, read a page and follow its links; whoever asked loses patience
-// at some time, interrupts who is still reading and takes the answers that are there.
+// After "hybrid", tables 1 and 3, hedc: the kernel of a crawler. Tasks wait in a pool, workers take them, read a page and follow its links; whoever asked waits for some of
+// the pages, then loses patience, interrupts who is still reading and takes the answers that are there.
 //
 // Verdict: the pool is under its lock. What goes on between whoever asked and the workers is not: who reads a page is written by a worker, before and after, and looked at by main, who
 // then interrupts that worker, which looks whether it was; an answer is written by a worker and read by main; two workers count an answer side by side, and
@@ -15,10 +15,11 @@ enum { MOST = 1024, WORKERS = 3, LINKS = 2, ROOTS = 3, NOBODY = 0 };
 // The pool.
 int pool[MOST];
 int taken, submitted;
-int unfinished;
+int unfinished, finished;
 int is_known[MOST];
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t change = PTHREAD_COND_INITIALIZER;
+pthread_cond_t progress = PTHREAD_COND_INITIALIZER;
 
 int pages;
 int reader[MOST]; // who reads a page, counted from 1
@@ -51,6 +52,8 @@ static void finish(int page) {
     pthread_mutex_lock(&lock);
     for (int i = 1; i <= LINKS; i++)
         submit((page * LINKS + i) % pages);
+    finished++; // NORACE: finished
+    pthread_cond_signal(&progress);
     if (--unfinished == 0) // NORACE: unfinished
         pthread_cond_broadcast(&change);
     pthread_mutex_unlock(&lock);
@@ -58,12 +61,12 @@ static void finish(int page) {
 
 // Not inlined, so that each access keeps its line.
 __attribute__((noinline)) static void read_page(int me, int page) {
-    reader[page] = me; // RACE: reader with line 81
-    if (!is_interrupted[me]) { // RACE: is_interrupted with line 83
-        answer[page] = 1 + page * 7 % 10; // RACE: answer with line 86
-        answers++; // RACE: answers with line 64, answers with line 89
+    reader[page] = me; // RACE: reader with line 91
+    if (!is_interrupted[me]) { // RACE: is_interrupted with line 93
+        answer[page] = 1 + page * 7 % 10; // RACE: answer with line 96
+        answers++; // RACE: answers with line 67, answers with line 99
     }
-    reader[page] = NOBODY; // RACE: reader with line 81
+    reader[page] = NOBODY; // RACE: reader with line 91
 }
 
 static void *worker(void *arg) {
@@ -75,18 +78,25 @@ static void *worker(void *arg) {
     return NULL;
 }
 
+static void wait_for_some(void) {
+    pthread_mutex_lock(&lock);
+    while (finished < pages / 3)
+        pthread_cond_wait(&progress, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
 // Interrupts who is still reading, and takes what is there.
 static void lose_patience(void) {
     for (int page = 0; page < pages; page++) {
-        int who = reader[page]; // RACE: reader with line 61, reader with line 66
+        int who = reader[page]; // RACE: reader with line 64, reader with line 69
         if (who != NOBODY)
-            is_interrupted[who] = 1; // RACE: is_interrupted with line 62
+            is_interrupted[who] = 1; // RACE: is_interrupted with line 65
     }
     for (int page = 0; page < pages; page++) {
-        int found = answer[page]; // RACE: answer with line 63
+        int found = answer[page]; // RACE: answer with line 66
         best = found > best ? found : best;
     }
-    seen_answers = answers; // RACE: answers with line 64
+    seen_answers = answers; // RACE: answers with line 67
 }
 
 int main(int argc, char **argv) {
@@ -101,6 +111,7 @@ int main(int argc, char **argv) {
         names[i] = i + 1;
         pthread_create(&threads[i], NULL, worker, &names[i]);
     }
+    wait_for_some();
     lose_patience();
     for (int i = 0; i < WORKERS; i++)
         pthread_join(threads[i], NULL);
