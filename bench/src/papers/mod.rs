@@ -1,19 +1,16 @@
 //! The tables of the papers that count races program by program, with programs written after theirs (`programs/papers/tables`): table 1 of *maximal*,
 //! tables 1 and 2 of *interleave*, tables 2 and 3 of *hybrid*. Those of *prefix* and *static* are measured elsewhere.
 
+mod compared;
 mod hybrid;
 mod interleave;
 mod maximal;
 mod paper;
 
-use std::fmt::Write;
-
 use deadheat_oracle::Oracle;
 
 use crate::explore::machine;
 use crate::kernel::Place;
-use crate::scenarios::reports::Score;
-use crate::scenarios::row;
 
 /// Measures; the section of the results.
 pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
@@ -47,48 +44,8 @@ const ELSEWHERE: &str = "\n### The other two papers\n\n\
     seven programs, each with two, three and four threads, and the paper's seconds and megabytes beside ours. The table of \"Fast and Accurate Static Data-Race Detection for Concurrent Programs\" (2007) is \
     measured in the section *Scanning* (`bench/run scan`), with the paper's drivers as a newer Linux has them, and its warnings and seconds beside ours.\n";
 
-/// The text, with its marks, of a program after a table.
-fn table_program(place: &Place, program: &str) -> Result<Oracle, String> {
-    program_at(place, &format!("programs/papers/tables/{program}.c"))
-}
-
 /// The text of a program, with its marks. The path is that from the top of the project.
 fn program_at(place: &Place, path: &str) -> Result<Oracle, String> {
     let path = place.kernels.join("../..").join(path);
     Oracle::read(&path).map_err(|error| error.to_string())
-}
-
-/// One `check` of each program beside runs under ThreadSanitizer, as a table. A program comes with what its paper calls it.
-fn compared(place: &Place, programs: &[(Oracle, &str)], runs: usize) -> Result<String, String> {
-    let mut text = format!(
-        "| program | paper's | marked | check found | confirmed | TSan, once | TSan, {runs} times | check | a run under TSan |\n\
-         |---|---|---|---|---|---|---|---|---|\n"
-    );
-    for (oracle, name) in programs {
-        let stem = oracle.path.file_stem().unwrap_or_default();
-        let stem = stem.to_string_lossy();
-        eprintln!("bench: {stem} checked and run {runs} times");
-        let row = row(place, oracle, "gcc", runs)?;
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "| {stem} | {name} | {} | **{}** | {} | {} | {} | {:.1} s | {:.2} s |",
-            row.errors,
-            told(row.check),
-            row.confirmed,
-            told(row.once),
-            told(row.often),
-            row.checked,
-            row.tsan,
-        );
-    }
-    Ok(text)
-}
-
-/// Found, and what was false.
-fn told(score: Score) -> String {
-    match score.wrong {
-        0 => score.found.to_string(),
-        wrong => format!("{} and {wrong} false", score.found),
-    }
 }

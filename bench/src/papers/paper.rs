@@ -62,6 +62,8 @@ pub const MAXIMAL: [Predicted; 12] = [
 pub struct Generated {
     /// Our program.
     pub program: &'static str,
+    /// The argument of its smallest run that has all its races, of which all schedules are searched.
+    pub smallest: &'static str,
     /// What the paper calls it.
     pub name: &'static str,
     /// Errors that it found from one trace.
@@ -70,9 +72,16 @@ pub struct Generated {
     pub tsan: u32,
 }
 
-const fn generated(program: &'static str, name: &'static str, found: u32, tsan: u32) -> Generated {
+const fn generated(
+    program: &'static str,
+    smallest: &'static str,
+    name: &'static str,
+    found: u32,
+    tsan: u32,
+) -> Generated {
     Generated {
         program,
+        smallest,
         name,
         found,
         tsan,
@@ -81,17 +90,17 @@ const fn generated(program: &'static str, name: &'static str, found: u32, tsan: 
 
 /// Table 2 of *interleave*.
 pub const INTERLEAVE: [Generated; 11] = [
-    generated("downloader", "aget", 2, 3),
-    generated("black_scholes", "blackscholes", 0, 0),
-    generated("bounded_buffer", "boundedBuffer", 0, 0),
-    generated("tracing_library", "ctrace", 3, 2),
-    generated("fft", "fft", 0, 0),
-    generated("multipole", "fmm", 50, 36),
-    generated("lu_contiguous", "lu", 0, 0),
-    generated("lu_rows", "lu-non", 0, 0),
-    generated("quick_sort", "qsort", 6, 1),
-    generated("stream_cluster", "streamcluster", 1, 1),
-    generated("water", "water-nsquared", 0, 0),
+    generated("downloader", "3", "aget", 2, 3),
+    generated("black_scholes", "2", "blackscholes", 0, 0),
+    generated("bounded_buffer", "2", "boundedBuffer", 0, 0),
+    generated("tracing_library", "1", "ctrace", 3, 2),
+    generated("fft", "4", "fft", 0, 0),
+    generated("multipole", "8", "fmm", 50, 36),
+    generated("lu_contiguous", "2", "lu", 0, 0),
+    generated("lu_rows", "2", "lu-non", 0, 0),
+    generated("quick_sort", "4", "qsort", 6, 1),
+    generated("stream_cluster", "4", "streamcluster", 1, 1),
+    generated("water", "2", "water-nsquared", 0, 0),
 ];
 
 /// What *interleave* found in its scenarios (table 1): how many there are, their lines, their errors, those that it found, and those that ThreadSanitizer found.
@@ -105,6 +114,8 @@ pub struct Watched {
     pub name: &'static str,
     /// The argument of a small run, which is recorded.
     pub recorded: &'static str,
+    /// The argument of its smallest run that has all its races, of which all schedules are searched. The kernels are made for measuring speed.
+    pub smallest: Option<&'static str>,
     /// The argument of a run that takes long enough to be timed. The paper did not time all.
     pub timed: Option<&'static str>,
     /// Variables whose races do no harm, in our judgement.
@@ -123,11 +134,6 @@ impl Watched {
         let file = self.source.rsplit('/').next().unwrap_or(self.source);
         file.trim_end_matches(".c")
     }
-
-    /// Whether its default run is small enough for prediction. The kernels are made for measuring speed.
-    pub fn is_small(&self) -> bool {
-        !self.source.starts_with("bench/")
-    }
 }
 
 const UNTIMED: [&str; 6] = [""; 6];
@@ -138,6 +144,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "programs/papers/tables/elevator.c",
         name: "elevator",
         recorded: "6",
+        smallest: Some("2"),
         timed: None,
         benign: &[],
         unmodified: "",
@@ -148,6 +155,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "programs/papers/tables/crawler.c",
         name: "hedc",
         recorded: "8",
+        smallest: Some("3"),
         timed: None,
         benign: &[],
         unmodified: "",
@@ -158,6 +166,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "bench/kernels/tsp.c",
         name: "tsp",
         recorded: "1",
+        smallest: None,
         timed: Some("20"),
         benign: &["best"],
         unmodified: "3.03 s",
@@ -168,6 +177,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "bench/kernels/sor.c",
         name: "sor2",
         recorded: "1",
+        smallest: None,
         timed: Some("60"),
         benign: &[],
         unmodified: "0.62 s",
@@ -178,6 +188,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "programs/papers/tables/molecular_dynamics.c",
         name: "moldyn",
         recorded: "4",
+        smallest: Some("4"),
         timed: Some("2048"),
         benign: &[],
         unmodified: "26.42 s",
@@ -188,6 +199,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "programs/papers/tables/monte_carlo.c",
         name: "montecarlo",
         recorded: "20",
+        smallest: Some("2"),
         timed: Some("1000000"),
         benign: &[],
         unmodified: "9.74 s",
@@ -198,6 +210,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "programs/papers/tables/ray_tracer.c",
         name: "raytracer",
         recorded: "6",
+        smallest: Some("3"),
         timed: Some("2000"),
         benign: &["next_row"],
         unmodified: "7.96 s",
@@ -208,6 +221,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "bench/kernels/server.c",
         name: "specjbb",
         recorded: "1",
+        smallest: None,
         timed: Some("40"),
         benign: &["served", "largest"],
         unmodified: "31.81 s",
@@ -218,6 +232,7 @@ pub const HYBRID: [Watched; 9] = [
         source: "programs/papers/tables/web_server.c",
         name: "resin, tomcat",
         recorded: "3",
+        smallest: Some("2"),
         timed: Some("5000"),
         benign: &["hits", "is_made", "titles", "cached_page"],
         unmodified: "78.46 s, 24.08 s",
