@@ -106,3 +106,39 @@ pub fn told(score: Score) -> String {
         wrong => format!("{} and {wrong} false", score.found),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_has_a_heading() {
+        let compared = Compared {
+            program: "program".to_owned(),
+            smallest: "2",
+            row: Row {
+                name: "C program".to_owned(),
+                compiler: "gcc",
+                errors: 3,
+                once: Score::default(),
+                often: Score { found: 1, wrong: 1 },
+                hung: 0,
+                check: Score { found: 2, wrong: 0 },
+                confirmed: 2,
+                tsan: 0.25,
+                checked: 1.5,
+            },
+            explored: Score { found: 3, wrong: 0 },
+        };
+        let mut text = String::new();
+        let rows = [(&compared, "theirs | 5 | 4".to_owned())].into_iter();
+        write_compared(&mut text, "paper's | it found | TSan, 100 times", rows, 20).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        let columns: Vec<usize> = lines.iter().map(|line| line.matches('|').count()).collect();
+        assert_eq!(columns, [13, 13, 13]);
+        assert_eq!(
+            lines[2],
+            "| program | 3 | **2** | 2 | 3 (2) | 0 | 1 and 1 false | 1.5 s | 0.25 s | theirs | 5 | 4 |"
+        );
+    }
+}
