@@ -41,8 +41,8 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
 
 const ELSEWHERE: &str = "\n### The other two papers\n\n\
     Tables 2 to 4 of \"Scaling model checking of dataraces using dynamic information\" (2007) are measured in the section *Exploring* (`bench/run explore`), with `programs/explore` for its \
-    seven programs, each with two, three and four threads, and the paper's seconds and megabytes beside ours. The table of \"Fast and Accurate Static Data-Race Detection for Concurrent Programs\" (2007) is \
-    measured in the section *Scanning* (`bench/run scan`), with the paper's drivers as a newer Linux has them, and its warnings and seconds beside ours.\n";
+    seven programs, each with two, three, four and eight threads, and the paper's seconds and megabytes beside ours. The table of \"Fast and Accurate Static Data-Race Detection for Concurrent Programs\" (2007) is \
+    measured in the section *Scanning* (`bench/run scan`), with the counterparts of the paper's files in a newer Linux, and its warnings and seconds beside ours.\n";
 
 /// The text of a program, with its marks. The path is that from the top of the project.
 fn program_at(place: &Place, path: &str) -> Result<Oracle, String> {
