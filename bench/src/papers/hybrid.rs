@@ -58,7 +58,7 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
 const FAIR: &str = "\nFair: the order of the columns. Detailed mode on flagged variables costs less than on all and misses some: the simple mode does not count what a variable's first thread does before a second one comes, and so flags nothing that is written once and looked at once. Without happens-before there are more false ones. \
     Channels that recycle objects, which most of the paper's false reports in tomcat and resin are about and which it leaves to annotations, are found here without any. Not fair: fields \
     side by side, since the programs are not the paper's and a hundred times as short (resin and tomcat have nine thousand fields, and one small program stands for both here); \
-    ratios side by side, of a Java machine of 2003 and of compiled code in which every access calls a hook. Ours contain waiting for the locks of histories, which two threads on one grid (`sor`) or a pool of accounts (`server`) make each other do. What is a bug and what is benign is our judgement of our programs. \
+    ratios side by side, of a Java machine of 2003 and of compiled code in which every access calls a hook. Where ours are largest (`sor`, `server`) the time goes into comparing each access with what is remembered of its location, on one processor as on two. What is a bug and what is benign is our judgement of our programs. \
     In `web_server` one `check` may find fewer races than ThreadSanitizer in many runs: it takes all sockets for one channel, so that whatever a worker has sent comes before all that another receives later. \
     The paper's mtrt, a ray tracer as well, has no program of its own here.\n";
 
