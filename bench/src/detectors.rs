@@ -132,7 +132,7 @@ struct Recording {
 
 fn recording(place: &Place, runs: usize) -> Result<Recording, String> {
     let path = place.work.join("trace.dht");
-    record_once(&place.build_ours("hashtable", &GCC)?, &path, "serial")?;
+    record_once(&place.build_ours("hashtable", &GCC)?, "1", &path, "serial")?;
     let open = || TraceFile::open(&path).map_err(|error| error.to_string());
     let trace = open()?.read().collect_trace();
     let trace = trace.map_err(|error| format!("{}: {error}", path.display()))?;

@@ -93,9 +93,9 @@ pub fn hook(place: &Place) -> Result<[f64; 2], String> {
     Ok(best)
 }
 
-/// Records one round of a program.
-pub fn record_once(program: &Path, trace: &Path, mode: &str) -> Result<(), String> {
-    cpu_of(program, "1", Some((trace, mode))).map(drop)
+/// Records a program with this argument: one round of a kernel, with `1`.
+pub fn record_once(program: &Path, argument: &str, trace: &Path, mode: &str) -> Result<(), String> {
+    cpu_of(program, argument, Some((trace, mode))).map(drop)
 }
 
 /// Removes a trace, and what lies beside it.

@@ -7,8 +7,18 @@ use std::process::{Command, Stdio};
 use deadheat_bench::setting::Setting;
 
 use super::LIMIT;
-use crate::kernel::{Kernel, Place, Variants};
 use crate::measure::children;
+
+/// A program to run.
+#[derive(Clone, Copy)]
+pub struct Program<'a> {
+    /// Without instrumentation.
+    pub plain: &'a Path,
+    /// With Deadheat.
+    pub ours: &'a Path,
+    /// Its argument, which makes it run for long enough.
+    pub argument: &'a str,
+}
 
 /// What live runs of a program took.
 pub struct Live {
@@ -28,24 +38,19 @@ pub struct Cell {
 }
 
 /// Measures a program. The simple mode comes first: what it flags is looked at later.
-pub fn measure(
-    place: &Place,
-    program: &Kernel,
-    variants: &Variants,
-    runs: usize,
-) -> Result<Live, String> {
-    let (report, flagged) = (place.work.join("report"), place.work.join("flagged"));
+pub fn measure(work: &Path, program: Program, runs: usize) -> Result<Live, String> {
+    let (report, flagged) = (work.join("report"), work.join("flagged"));
     write(&flagged, "")?;
     let mut plain = f64::MAX;
     for _ in 0..runs {
-        let run = cpu_of(Command::new(&variants.plain), program)?;
+        let run = cpu_of(Command::new(program.plain), program)?;
         plain = run.map_or(plain, |seconds| plain.min(seconds));
     }
     let mut cells = Vec::new();
     for setting in Setting::ALL {
         let mut best: Option<Cell> = None;
         for _ in 0..runs {
-            let watch = watching(&variants.ours, setting, &report, &flagged)?;
+            let watch = watching(program.ours, setting, &report, &flagged)?;
             let Some(seconds) = cpu_of(watch, program)? else {
                 break;
             };
@@ -93,8 +98,8 @@ fn watching(
 }
 
 /// CPU seconds of a run; `None` if it was over the limit.
-fn cpu_of(mut command: Command, program: &Kernel) -> Result<Option<f64>, String> {
-    command.arg(program.rounds).stdout(Stdio::null());
+fn cpu_of(mut command: Command, program: Program) -> Result<Option<f64>, String> {
+    command.arg(program.argument).stdout(Stdio::null());
     let limit = libc::rlimit {
         rlim_cur: LIMIT as u64,
         rlim_max: LIMIT as u64 + 1,

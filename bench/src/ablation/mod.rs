@@ -3,19 +3,22 @@
 //!
 //! Live, a setting is an option of the runtime. Off line, every setting reads the same recording, so that they differ in nothing but the detector.
 
-mod live;
+pub mod live;
 mod offline;
 mod tables;
 mod verdicts;
 
+use std::path::Path;
+
 use deadheat_bench::setting::Setting;
 use deadheat_trace::file::TraceFile;
 
-use crate::kernel::{GCC, Kernel, Place, Variants, kernel_of_c};
+use crate::kernel::{GCC, Kernel, Place, kernel_of_c};
 use crate::measure::record_once;
 use live::Live;
 use offline::{Recording, Run};
-use verdicts::{Text, Verdict};
+use verdicts::Text;
+pub use verdicts::Verdict;
 
 /// The most CPU seconds of a run; one that takes longer is a dash.
 pub const LIMIT: f64 = 20.0;
@@ -41,18 +44,20 @@ struct Row {
 }
 
 /// What was measured of a program's recording.
-struct Offline {
-    events: u64,
+pub struct Offline {
+    /// How many it has.
+    pub events: u64,
     /// How many variables can race.
-    racy: usize,
+    pub racy: usize,
     /// By setting.
-    cells: Vec<Option<Cell>>,
+    pub cells: Vec<Option<Cell>>,
 }
 
 /// The best run of a setting.
-struct Cell {
+pub struct Cell {
     run: Run,
-    verdict: Verdict,
+    /// What it says.
+    pub verdict: Verdict,
 }
 
 /// Measures everything and renders it.
@@ -61,27 +66,34 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
     for program in &PROGRAMS {
         eprintln!("bench: ablation, {}", program.name);
         let variants = place.build(program.name, &GCC)?;
+        let live_program = live::Program {
+            plain: &variants.plain,
+            ours: &variants.ours,
+            argument: program.rounds,
+        };
+        let source = place.kernels.join(program.name).with_extension("c");
         rows.push(Row {
             program: program.name,
-            live: live::measure(place, program, &variants, runs)?,
-            offline: offline(place, program, &variants, runs)?,
+            live: live::measure(&place.work, live_program, runs)?,
+            offline: offline(&place.work, &source, &variants.ours, "1", runs)?,
         });
     }
     Ok(tables::render(&rows, runs))
 }
 
-fn offline(
-    place: &Place,
-    program: &Kernel,
-    variants: &Variants,
+/// Records a program with this argument, and has every setting read the recording.
+pub fn offline(
+    work: &Path,
+    source: &Path,
+    ours: &Path,
+    argument: &str,
     runs: usize,
 ) -> Result<Offline, String> {
-    let path = place.work.join("ablation.dht");
-    record_once(&variants.ours, &path, "serial")?;
+    let path = work.join("ablation.dht");
+    record_once(ours, argument, &path, "serial")?;
     let recording = Recording::open(&path)?;
     let file = TraceFile::open(&path).map_err(|error| error.to_string())?;
-    let source = place.kernels.join(program.name).with_extension("c");
-    let text = Text::read(&source, file.tables())?;
+    let text = Text::read(source, file.tables())?;
     let mut cells = Vec::new();
     for setting in Setting::ALL {
         let run = best(runs, || recording.once(setting))?;

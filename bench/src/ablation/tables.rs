@@ -78,7 +78,9 @@ fn write_offline(out: &mut String, rows: &[Row]) -> std::fmt::Result {
     )?;
     head(out, "can race")?;
     for row in rows {
-        let verdict = |cell: &Cell| format!("{} - {}", cell.verdict.real, cell.verdict.false_ones);
+        let verdict = |Cell { verdict, .. }: &Cell| {
+            format!("{} - {}", verdict.real.len(), verdict.false_ones.len())
+        };
         let cells = row.offline.cells.iter().map(Option::as_ref);
         let racy = row.offline.racy.to_string();
         line(out, row, &racy, cells.map(|cell| cell.map(verdict)))?;

@@ -13,13 +13,13 @@ use deadheat_oracle::Oracle;
 use deadheat_report::Binaries;
 use deadheat_trace::{Pc, Tables};
 
-/// How many variables can race and were reported, and how many were reported and cannot race.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The variables that were reported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Those that can.
-    pub real: usize,
+    /// Those that can race.
+    pub real: BTreeSet<String>,
     /// Those that cannot.
-    pub false_ones: usize,
+    pub false_ones: BTreeSet<String>,
 }
 
 /// A program's text and its lines.
@@ -57,10 +57,8 @@ impl Text {
                 None => false_ones.insert(self.name(lines)),
             };
         }
-        Verdict {
-            real: real.len(),
-            false_ones: false_ones.difference(&real).count(),
-        }
+        false_ones.retain(|name| !real.contains(name));
+        Verdict { real, false_ones }
     }
 
     fn lines(&self, race: &Race) -> [u32; 2] {

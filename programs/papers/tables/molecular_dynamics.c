@@ -11,22 +11,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PARTICLES = 4, THREADS = 2 };
+enum { MOST = 2048, STEPS = 2, THREADS = 2 };
 
-double place[PARTICLES];
-double speed[PARTICLES];
-double force[THREADS][PARTICLES];
+double place[MOST];
+double speed[MOST];
+double force[THREADS][MOST];
 double energy;
 double seen_energy;
-int steps;
+int count;
 pthread_barrier_t meeting;
 
 // Forces of the pairs whose first particle is the thread's.
 static void find_forces(int me) {
-    for (int i = 0; i < PARTICLES; i++)
+    for (int i = 0; i < count; i++)
         force[me][i] = 0; // RACE: force with line 41
-    for (int i = me; i < PARTICLES; i += THREADS) {
-        for (int j = i + 1; j < PARTICLES; j++) {
+    for (int i = me; i < count; i += THREADS) {
+        for (int j = i + 1; j < count; j++) {
             double apart = place[j] - place[i]; // RACE: place with line 50
             double pull = 1 / (apart * apart + 1);
             force[me][i] += pull; // NORACE: force
@@ -45,7 +45,7 @@ static double sum_of_forces(int particle) {
 // Moves the thread's particles; their energy.
 static double move(int me) {
     double mine = 0;
-    for (int i = me; i < PARTICLES; i += THREADS) {
+    for (int i = me; i < count; i += THREADS) {
         speed[i] += sum_of_forces(i) * 0.01; // NORACE: speed
         place[i] += speed[i] * 0.01; // RACE: place with line 30
         mine += speed[i] * speed[i]; // NORACE: speed
@@ -55,7 +55,7 @@ static double move(int me) {
 
 static void *mover(void *arg) {
     int me = *(int *)arg;
-    for (int step = 0; step < steps; step++) {
+    for (int step = 0; step < STEPS; step++) {
         find_forces(me);
         pthread_barrier_wait(&meeting);
         double mine = move(me);
@@ -67,8 +67,10 @@ static void *mover(void *arg) {
 }
 
 int main(int argc, char **argv) {
-    steps = argc > 1 ? atoi(argv[1]) : 2;
-    for (int i = 0; i < PARTICLES; i++)
+    count = argc > 1 ? atoi(argv[1]) : 4;
+    if (count < 4 || count > MOST)
+        return 2;
+    for (int i = 0; i < count; i++)
         place[i] = i * 1.5; // NORACE: place
     pthread_barrier_init(&meeting, NULL, THREADS);
     pthread_t threads[THREADS];

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 10000, STEPS = 12, THREADS = 2 };
+enum { MOST = 1 << 20, STEPS = 12, THREADS = 2 };
 
 typedef struct {
     unsigned seed;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BALLS = 3, MOST = 256, THREADS = 2 };
+enum { BALLS = 3, MOST = 2048, THREADS = 2 };
 
 typedef struct {
     double x, y, z, radius;
