@@ -61,6 +61,8 @@ fn what_is_not_understood_is_left_open() {
     // mov eax, [rdi]: cut off
     assert!(!has_store(&[0x8b]));
     assert!(!has_store(&[]));
+    // Two prefixes, of which only one counts.
+    assert_eq!(decode(&[0x66, 0xf2, 0xb8, 0, 0, 0, 0, 0]), None);
 }
 
 /// What a decoder says that knows every instruction.
