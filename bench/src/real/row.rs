@@ -38,10 +38,11 @@ pub fn row(
     name: &str,
     built: &Built,
     load: &Load,
+    input: usize,
 ) -> Result<Row, String> {
     let folder = cache.join("runs").join(name);
     let _ = fs::remove_dir_all(&folder);
-    let plain = work(&folder.join("plain"), &[], &built.plain, load)?;
+    let plain = work(&folder.join("plain"), &[], &built.plain, load, input)?;
     let record = [
         deadheat,
         "record",
@@ -49,11 +50,11 @@ pub fn row(
         "--exit-code-from-program",
         "--",
     ];
-    let recorded = work(&folder.join("record"), &record, &built.hooked, load)?;
+    let recorded = work(&folder.join("record"), &record, &built.hooked, load, input)?;
     let watch = [deadheat, "watch", "--"];
-    let watched = work(&folder.join("watch"), &watch, &built.hooked, load)?;
+    let watched = work(&folder.join("watch"), &watch, &built.hooked, load, input)?;
     let (checked, report) = match load {
-        Load::Once(..) => {
+        Load::Once(_) | Load::Tests(_) | Load::Fetches(_) => {
             let check = [
                 deadheat,
                 "check",
@@ -64,9 +65,9 @@ pub fn row(
                 "--",
             ];
             let folder = folder.join("check");
-            (work(&folder, &check, &built.hooked, load)?, folder)
+            (work(&folder, &check, &built.hooked, load, input)?, folder)
         }
-        Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, load)?,
+        Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, load, input)?,
     };
     let report = fs::read_to_string(report.join("report.json")).unwrap_or_default();
     let report: Value = serde_json::from_str(&report).unwrap_or_default();
@@ -111,9 +112,10 @@ fn predicted(
     deadheat: &str,
     built: &Built,
     load: &Load,
+    input: usize,
 ) -> Result<(Worked, std::path::PathBuf), String> {
     let record = [deadheat, "record", "--quiet", "--"];
-    let mut worked = work(folder, &record, &built.hooked, load)?;
+    let mut worked = work(folder, &record, &built.hooked, load, input)?;
     let started = std::time::Instant::now();
     let status = Command::new("timeout")
         .current_dir(folder)

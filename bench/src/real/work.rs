@@ -3,13 +3,14 @@
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-use super::programs::Load;
+use super::programs::{Load, Service};
+use super::web;
 
 /// So many seconds nobody waits for longer.
-pub const PATIENCE: &str = "100";
+pub const PATIENCE: &str = "120";
 
 /// What `timeout` ends with if it had to stop the command.
 const CUT: i32 = 124;
@@ -18,7 +19,7 @@ const CUT: i32 = 124;
 pub struct Worked {
     /// The exit code; `None` if the run was stopped or killed.
     pub code: Option<i32>,
-    /// What is compared: what the program printed, or what its clients got.
+    /// What is compared: what the program printed, fetched, or told its clients.
     pub result: Vec<u8>,
     /// What was said on standard error.
     pub said: String,
@@ -26,10 +27,18 @@ pub struct Worked {
     pub took: f64,
 }
 
-/// Runs the program, behind the words of `before`, in a folder of its own.
-pub fn work(folder: &Path, before: &[&str], program: &Path, load: &Load) -> Result<Worked, String> {
+/// Runs the program, behind the words of `before`, in a folder of its own with an `input` of so many bytes.
+pub fn work(
+    folder: &Path,
+    before: &[&str],
+    program: &Path,
+    load: &Load,
+    input: usize,
+) -> Result<Worked, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", program.display());
     fs::create_dir_all(folder).map_err(failed)?;
+    let text = numbers(input);
+    fs::write(folder.join("input"), &text).map_err(failed)?;
     let (printed, said) = (folder.join("printed"), folder.join("said"));
     let mut command = Command::new("timeout");
     command
@@ -43,27 +52,21 @@ pub fn work(folder: &Path, before: &[&str], program: &Path, load: &Load) -> Resu
         .stderr(File::create(&said).map_err(failed)?);
     let started = Instant::now();
     let (status, result) = match load {
-        Load::Once(arguments, size) => {
-            let numbers = (1..).map(|number| format!("{number}\n"));
-            let mut text: String = numbers.take(size / 2).collect();
-            text.truncate(*size);
-            fs::write(folder.join("input"), text).map_err(failed)?;
+        Load::Once(arguments) => {
             let status = command.args(*arguments).status().map_err(failed)?;
             (status, fs::read(&printed).map_err(failed)?)
         }
-        Load::Serves(arguments, clients) => {
-            let port = free_port().map_err(failed)?.to_string();
-            command.args(arguments.iter().map(|argument| match *argument {
-                "PORT" => port.as_str(),
-                other => other,
-            }));
-            let mut server = command.spawn().map_err(failed)?;
-            let clients = Command::new("timeout")
-                .args([PATIENCE, "bash", "-c", clients, "clients", &port])
-                .output()
-                .map_err(failed)?;
-            (server.wait().map_err(failed)?, clients.stdout)
+        Load::Tests(arguments) => {
+            let status = command.args(*arguments).status().map_err(failed)?;
+            (status, settled(&fs::read(&printed).map_err(failed)?))
         }
+        Load::Fetches(arguments) => {
+            let url = web::serve(text.into_bytes()).map_err(failed)?;
+            let status = command.args(put(arguments, "URL", &url)).status();
+            let status = status.map_err(failed)?;
+            (status, fs::read(folder.join("out")).unwrap_or_default())
+        }
+        Load::Serves(service) => serve(folder, &mut command, service).map_err(failed)?,
     };
     Ok(Worked {
         code: status.code().filter(|code| *code != CUT),
@@ -73,7 +76,74 @@ pub fn work(folder: &Path, before: &[&str], program: &Path, load: &Load) -> Resu
     })
 }
 
+/// Starts the server and lets its clients talk to it.
+fn serve(
+    folder: &Path,
+    command: &mut Command,
+    service: &Service,
+) -> std::io::Result<(ExitStatus, Vec<u8>)> {
+    let port = free_port()?.to_string();
+    for (name, text) in service.files {
+        fs::write(folder.join(name), text.replace("PORT", &port))?;
+    }
+    let mut server = command
+        .args(put(service.arguments, "PORT", &port))
+        .spawn()?;
+    let clients = Command::new("timeout")
+        .current_dir(folder)
+        .args([PATIENCE, "bash", "-c", service.clients, "clients", &port])
+        .output()?;
+    Ok((server.wait()?, clients.stdout))
+}
+
+/// The arguments, with something in the place of a word.
+fn put<'a>(arguments: &'a [&str], word: &str, by: &'a str) -> Vec<&'a str> {
+    let put = |argument: &&'a str| if *argument == word { by } else { *argument };
+    arguments.iter().map(put).collect()
+}
+
+/// What tests print, whatever their order and however long they take.
+fn settled(printed: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(printed);
+    let without_time = |line: &str| match line.split_once("; finished in ") {
+        Some((before, _)) => before.to_owned(),
+        None => line.to_owned(),
+    };
+    let mut lines: Vec<String> = text.lines().map(without_time).collect();
+    lines.sort();
+    lines.join("\n").into_bytes()
+}
+
+/// Lines of numbers, so many bytes of them.
+fn numbers(size: usize) -> String {
+    let numbers = (1..).map(|number| format!("{number}\n"));
+    let mut text: String = numbers.take(size / 2).collect();
+    text.truncate(size);
+    text
+}
+
 /// A port that nobody listens at now.
 fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{numbers, put, settled};
+
+    #[test]
+    fn tests_are_compared_without_order_and_times() {
+        let one = b"test a ... ok\ntest b ... ok\nok. 2 passed; finished in 0.01s\n";
+        let other = b"test b ... ok\ntest a ... ok\nok. 2 passed; finished in 7.00s\n";
+        let failed = b"test b ... ok\ntest a ... FAILED\nok. 2 passed; finished in 0.01s\n";
+        assert_eq!(settled(one), settled(other));
+        assert_ne!(settled(one), settled(failed));
+    }
+
+    #[test]
+    fn inputs_have_their_size_and_words_are_put_in() {
+        assert_eq!(numbers(7), "1\n2\n3\n4");
+        assert_eq!(numbers(0), "");
+        assert_eq!(put(&["-p", "PORT"], "PORT", "80"), ["-p", "80"]);
+    }
 }
