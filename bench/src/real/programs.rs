@@ -90,11 +90,11 @@ pub const PROGRAMS: &[Program] = &[
     Program {
         package: "zstd",
         note: "`-T2`",
-        build: "make -C programs zstd-release HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0",
+        build: "make -C programs zstd-release ZSTD_LEGACY_SUPPORT=0 HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0 CFLAGS=-O1",
         made: "programs/zstd",
         sources: "lib/compress",
         input: 1_200_000,
-        load: Load::Once(&["-T2", "-1", "-B524288", "-q", "-c", "input"]),
+        load: Load::Once(&["-T2", "--fast=1000", "-B524288", "-q", "-c", "input"]),
     },
     Program {
         package: "axel/trixie",
@@ -143,7 +143,7 @@ pub const PROGRAMS: &[Program] = &[
     Program {
         package: "redis",
         note: "four I/O threads",
-        build: "make -C src MALLOC=libc USE_SYSTEMD=no redis-server",
+        build: "make -C src MALLOC=libc USE_SYSTEMD=no OPTIMIZATION=-O1 redis-server",
         made: "src/redis-server",
         sources: "src",
         input: 0,

@@ -51,6 +51,7 @@ pub fn row(
         "--",
     ];
     let recorded = work(&folder.join("record"), &record, &built.hooked, load, input)?;
+    forget(&folder.join("record"));
     let watch = [deadheat, "watch", "--"];
     let watched = work(&folder.join("watch"), &watch, &built.hooked, load, input)?;
     let (checked, report) = match load {
@@ -69,6 +70,7 @@ pub fn row(
         }
         Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, load, input)?,
     };
+    forget(&report);
     let report = fs::read_to_string(report.join("report.json")).unwrap_or_default();
     let report: Value = serde_json::from_str(&report).unwrap_or_default();
     let built_below = format!("{}/", cache.join("built").display());
@@ -104,6 +106,11 @@ pub fn row(
             })
             .collect(),
     })
+}
+
+/// Recordings are large, and not needed any more.
+fn forget(folder: &Path) {
+    let _ = fs::remove_dir_all(folder.join(".deadheat"));
 }
 
 /// Records a server and looks at the trace: `check` would run it again without clients.

@@ -12,6 +12,9 @@ use super::web;
 /// So many seconds nobody waits for longer.
 pub const PATIENCE: &str = "120";
 
+/// So many bytes a file may have: a recording that grows on ends there, and the program goes on.
+const LARGEST: &str = "--fsize=4294967296";
+
 /// What `timeout` ends with if it had to stop the command.
 const CUT: i32 = 124;
 
@@ -43,6 +46,7 @@ pub fn work(
     let mut command = Command::new("timeout");
     command
         .args(["-k", "5", PATIENCE])
+        .args(["env", "--ignore-signal=XFSZ", "prlimit", LARGEST])
         .args(before)
         .arg(program)
         .current_dir(folder)
