@@ -1,19 +1,21 @@
-//! RUSTSEC-2022-0006: the iterator of `ThreadLocal` loads a table with too weak an order while another thread is making it. Since that one hands it out as
-//! soon as it is prepared and says only later that there is something in it, the iterator meanwhile looks at it without having been told of the preparation.
+//! RUSTSEC-2022-0006: the iterator of `ThreadLocal` loads the address of a table with too weak an order while another thread is making it. Since that one hands
+//! it out as soon as it is prepared, and says only later that there is something in it, the iterator may look at it without having been told of the preparation.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use thread_local::ThreadLocal;
 
 fn main() {
-    // Without room for anybody, so that the table is made by the thread that needs it.
-    let counts: Arc<ThreadLocal<AtomicU32>> = Arc::new(ThreadLocal::with_capacity(0));
-    let adding = Arc::clone(&counts);
-    let thread = std::thread::spawn(move || drop(adding.get_or(|| AtomicU32::new(1))));
-    while counts.iter().next().is_none() {
-        std::thread::yield_now();
+    // The moment is short: several look, several times.
+    for _ in 0..40 {
+        // Without room for anybody, so that the table is made by the thread that needs it.
+        let counts: ThreadLocal<AtomicU32> = ThreadLocal::with_capacity(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| while counts.iter().next().is_none() {});
+            }
+            scope.spawn(|| _ = counts.get_or(|| AtomicU32::new(1)));
+        });
     }
-    thread.join().unwrap();
     println!("ended");
 }

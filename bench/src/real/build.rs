@@ -50,6 +50,9 @@ pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built
                 .arg("-a")
                 .arg(tree.join("."))
                 .arg(&folder))?;
+            if let Some(text) = program.ours {
+                fs::write(folder.join("ours.c"), text).map_err(|error| error.to_string())?;
+            }
             run(command
                 .current_dir(&folder)
                 .args(["sh", "-c", program.build]))?;

@@ -8,12 +8,9 @@ pub struct Tests {
     pub version: &'static str,
     /// What is given to `cargo test` to choose the program: `--lib`, `--test NAME`, features.
     pub target: &'static [&'static str],
-    /// What is given to the program: which tests are run or skipped.
+    /// What is given to the program besides `--test-threads=1`: which tests are run or skipped.
     pub arguments: &'static [&'static str],
 }
-
-/// All tests of a program, one after the other.
-const ALL: &[&str] = &["--test-threads=1"];
 
 const fn tests(
     name: &'static str,
@@ -29,56 +26,82 @@ const fn tests(
     }
 }
 
-/// The tests.
+/// The tests: of each program those that do not take millions of steps.
 pub const TESTS: &[Tests] = &[
     tests(
         "parking_lot",
         "0.13.0",
         &["--lib"],
         &[
-            "--test-threads=1",
             "condvar::tests",
             "once::tests",
             "mutex::tests",
             "rwlock::tests",
-            "--skip",
-            "lots_and_lots",
-            "--skip",
-            "frob",
-            "--skip",
-            "poison",
-            "--skip",
-            "unwind",
-            "--skip",
-            "downgrade",
-            "--skip",
-            "two_mutexes",
-            "--skip",
-            "wait_f",
+            "--skip=lots_and_lots",
+            "--skip=frob",
+            "--skip=poison",
+            "--skip=unwind",
+            "--skip=downgrade",
+            "--skip=two_mutexes",
+            "--skip=wait_f",
         ],
     ),
-    tests("crossbeam-queue", "0.3.14", &["--test", "array_queue"], ALL),
-    tests("crossbeam-channel", "0.5.17", &["--test", "zero"], ALL),
-    tests("crossbeam-deque", "0.8.8", &["--test", "steal"], ALL),
-    tests("crossbeam-utils", "0.8.23", &["--test", "wait_group"], ALL),
-    tests("rayon-core", "1.13.0", &["--lib"], ALL),
     tests(
-        "tokio",
-        "1.54.1",
-        &["--features", "full", "--test", "sync_mpsc"],
-        ALL,
+        "crossbeam-channel",
+        "0.5.17",
+        &["--test", "zero"],
+        &[
+            "disconnect",
+            "len_empty_full",
+            "recv_timeout",
+            "send_timeout",
+            "smoke",
+            "stress_timeout",
+            "try_recv",
+            "try_send",
+        ],
+    ),
+    tests("crossbeam-utils", "0.8.23", &["--test", "wait_group"], &[]),
+    tests(
+        "rayon-core",
+        "1.13.0",
+        &["--lib"],
+        &[
+            "join_context",
+            "spawn_then_join",
+            "update_tree",
+            "mixed",
+            "mutual_install",
+            "in_place",
+            "yield",
+        ],
     ),
     tests(
         "tokio",
         "1.54.1",
-        &["--features", "full", "--test", "sync_oneshot"],
-        ALL,
+        &["--features", "full,test-util", "--test", "sync_mpsc"],
+        &[],
     ),
     tests(
         "tokio",
         "1.54.1",
-        &["--features", "full", "--test", "rt_threaded"],
-        ALL,
+        &["--features", "full,test-util", "--test", "sync_oneshot"],
+        &["--skip=close_try_recv_poll"],
+    ),
+    tests(
+        "tokio",
+        "1.54.1",
+        &["--features", "full,test-util", "--test", "rt_threaded"],
+        &[
+            "runtime_name",
+            "single_thread",
+            "spawn_",
+            "start_stop",
+            "multi_threadpool",
+            "mutex_in_block",
+            "max_blocking_threads",
+            "--skip=set_to_zero",
+        ],
     ),
 ];
 

@@ -4,7 +4,7 @@
 pub enum Load {
     /// It is run once; what it prints is compared.
     Once(&'static [&'static str]),
-    /// It is run once and tests something; the lines that it prints are compared, in any order and without times.
+    /// It is a program of Rust's tests, which are run one after the other; the lines that it prints are compared, in any order and without times.
     Tests(&'static [&'static str]),
     /// It fetches `URL`, which is `input`, into the file `out`, which is compared.
     Fetches(&'static [&'static str]),
@@ -30,6 +30,8 @@ pub struct Program {
     pub note: &'static str,
     /// How it is built, for a shell in the folder of the sources.
     pub build: &'static str,
+    /// A program of our own that is built with it, as `ours.c`, if it is a library.
+    pub ours: Option<&'static str>,
     /// What that makes.
     pub made: &'static str,
     /// The folder of its sources.
@@ -53,6 +55,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "pbzip2",
         note: "",
         build: "make",
+        ours: None,
         made: "pbzip2",
         sources: ".",
         input: 300_000,
@@ -63,6 +66,7 @@ pub const PROGRAMS: &[Program] = &[
         note: "",
         // Its portability layer is older than today's C library and has to be told two names.
         build: "./configure && make CPPFLAGS='-D_IO_ftrylockfile -D_IO_IN_BACKUP=0x100'",
+        ours: None,
         made: "src/lbzip2",
         sources: "src",
         input: 10_000,
@@ -73,6 +77,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "pigz/trixie",
         note: "",
         build: "make",
+        ours: None,
         made: "pigz",
         sources: ".",
         input: 300_000,
@@ -82,6 +87,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "xz-utils",
         note: "`-T2`",
         build: "./configure --disable-shared --disable-nls --disable-doc --disable-lzmadec --disable-lzmainfo --disable-scripts && make",
+        ours: None,
         made: "src/xz/xz",
         sources: "src/liblzma/common",
         input: 40_000,
@@ -91,6 +97,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "zstd",
         note: "`-T2`",
         build: "make -C programs zstd-release ZSTD_LEGACY_SUPPORT=0 HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0 CFLAGS=-O1",
+        ours: None,
         made: "programs/zstd",
         sources: "lib/compress",
         input: 1_200_000,
@@ -100,6 +107,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "axel/trixie",
         note: "four connections",
         build: "./configure --disable-nls --without-ssl && make axel",
+        ours: None,
         made: "axel",
         sources: "src",
         input: 400_000,
@@ -107,18 +115,20 @@ pub const PROGRAMS: &[Program] = &[
     },
     Program {
         package: "sqlite3",
-        note: "its own `threadtest4`, two threads",
+        note: "three threads of a program of ours",
         build: "./configure --disable-tcl && make sqlite3.c && \
-                cc -g -O1 -DSQLITE_THREADSAFE=1 -I. test/threadtest4.c sqlite3.c -o threadtest4 -lpthread -ldl -lm",
-        made: "threadtest4",
+                cc -g -O1 -DSQLITE_THREADSAFE=1 -I. ours.c sqlite3.c -o ours -lpthread -ldl -lm",
+        ours: Some(include_str!("../../real/debian/sqlite.c")),
+        made: "ours",
         sources: "src",
         input: 0,
-        load: Load::Tests(&["-serialized", "2"]),
+        load: Load::Once(&[]),
     },
     Program {
         package: "memcached",
         note: "four workers",
         build: "./configure && make memcached",
+        ours: None,
         made: "memcached",
         sources: ".",
         input: 0,
@@ -144,6 +154,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "redis",
         note: "four I/O threads",
         build: "make -C src MALLOC=libc USE_SYSTEMD=no OPTIMIZATION=-O1 redis-server",
+        ours: None,
         made: "src/redis-server",
         sources: "src",
         input: 0,
@@ -168,6 +179,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "nginx",
         note: "`aio threads`",
         build: "./configure --with-threads --without-http_rewrite_module --without-http_gzip_module && make",
+        ours: None,
         made: "objs/nginx",
         sources: "src/core",
         input: 20_000,
@@ -181,6 +193,7 @@ pub const PROGRAMS: &[Program] = &[
         package: "pfscan",
         note: "",
         build: "make",
+        ours: None,
         made: "pfscan",
         sources: ".",
         input: 10_000,

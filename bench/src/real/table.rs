@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::build::Built;
+use super::judged::why_stopped;
 use super::row::Row;
 
 /// A program that was built and run, or why not.
@@ -40,6 +41,15 @@ pub fn render(rows: &[(String, Outcome)], is_debug: bool) -> String {
             ),
             Err(reason) => writeln!(text, "| {name} | {reason} | | | | | | | |"),
         };
+    }
+    for (name, outcome) in rows {
+        if let Ok((_, row)) = outcome
+            && [&row.watched, &row.checked]
+                .iter()
+                .any(|end| end.starts_with("stopped"))
+        {
+            let _ = writeln!(text, "\nStopped: {name}, {}.", why_stopped(name));
+        }
     }
     if is_debug {
         text.push_str("\nMeasured with an unoptimised build of Deadheat on a busy machine: the times are no measure of its speed.\n");

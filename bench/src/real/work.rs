@@ -61,7 +61,8 @@ pub fn work(
             (status, fs::read(&printed).map_err(failed)?)
         }
         Load::Tests(arguments) => {
-            let status = command.args(*arguments).status().map_err(failed)?;
+            let status = command.arg("--test-threads=1").args(*arguments).status();
+            let status = status.map_err(failed)?;
             (status, settled(&fs::read(&printed).map_err(failed)?))
         }
         Load::Fetches(arguments) => {
