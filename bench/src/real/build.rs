@@ -185,18 +185,42 @@ fn executable(told: &str, name: &str) -> Option<PathBuf> {
     let is_it =
         |message: &Value| message["target"]["name"] == name && message["profile"]["test"] == true;
     let mut programs = messages.filter(is_it);
-    let path = programs.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    path
+    programs.find_map(|message| message["executable"].as_str().map(PathBuf::from))
 }
 
-/// How many lines of the sources in a folder are not empty.
+/// How many lines of the sources below a folder are not empty.
 fn lines(folder: &Path) -> Result<usize, String> {
-    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
-    let is_source = |path: &PathBuf| {
-        let extension = path.extension().and_then(|it| it.to_str());
-        matches!(extension, Some("c" | "h" | "cpp" | "rs"))
-    };
-    let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    let files: Vec<PathBuf> = files.into_iter().filter(is_source).collect();
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| error.to_string())?;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let extension = path.extension().and_then(|it| it.to_str());
+            match extension {
+                _ if path.is_dir() => folders.push(path),
+                Some("c" | "h" | "cpp" | "rs") => files.push(path),
+                _ => {}
+            }
+        }
+    }
     crate::scan::lines(&files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::executable;
+
+    #[test]
+    fn the_test_program_is_found_among_what_cargo_tells() {
+        let told = r#"
+            no message
+            {"reason":"compiler-artifact","target":{"name":"one"},"profile":{"test":false},"executable":"/a"}
+            {"reason":"compiler-artifact","target":{"name":"one"},"profile":{"test":true},"executable":"/b"}
+            {"reason":"compiler-artifact","target":{"name":"other"},"profile":{"test":true},"executable":null}
+        "#;
+        assert_eq!(executable(told, "one"), Some(PathBuf::from("/b")));
+        assert_eq!(executable(told, "other"), None);
+    }
 }

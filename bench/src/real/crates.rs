@@ -80,7 +80,14 @@ pub const TESTS: &[Tests] = &[
         "tokio",
         "1.54.1",
         &["--features", "full,test-util", "--test", "sync_mpsc"],
-        &[],
+        &[
+            "async_send_recv",
+            "blocking_recv",
+            "blocking_send",
+            "dropping_rx",
+            "recv_timeout",
+            "--skip=panic",
+        ],
     ),
     tests(
         "tokio",

@@ -18,7 +18,7 @@ use crate::kernel::Place;
 use advisories::ADVISORIES;
 use build::{Built, Failure};
 use crates::TESTS;
-use programs::{Load, PROGRAMS};
+use programs::{Job, Load, PROGRAMS};
 use table::Outcome;
 
 /// Where the tool is, and where everything is kept.
@@ -45,20 +45,32 @@ pub fn measure(place: &Place) -> Result<String, String> {
             "" => program.name().to_owned(),
             note => format!("{}, {note}", program.name()),
         };
-        let outcome = bench.through(program.name(), built, &program.load, program.input);
-        rows.push((title, outcome));
+        let job = Job {
+            load: &program.load,
+            input: program.input,
+            runs: "1",
+        };
+        rows.push((title, bench.through(program.name(), built, job)));
     }
     for tests in TESTS.iter().filter(|one| is_wanted(one.name)) {
         let built = build::tests(&bench.cache, &bench.deadheat, tests);
         let name = format!("{}-{}", tests.name, tests.program());
-        let load = Load::Tests(tests.arguments);
-        rows.push((tests.title(), bench.through(&name, built, &load, 0)));
+        let job = Job {
+            load: &Load::Tests(tests.arguments),
+            input: 0,
+            runs: "1",
+        };
+        rows.push((tests.title(), bench.through(&name, built, job)));
     }
     for advisory in ADVISORIES.iter().filter(|one| is_wanted(one.name)) {
         let built = build::advisory(&bench.cache, &bench.deadheat, advisory);
         let name = format!("{}, {}", advisory.name, advisory.number);
-        let outcome = bench.through(advisory.number, built, &Load::Once(&[]), 0);
-        rows.push((name, outcome));
+        let job = Job {
+            load: &Load::Once(&[]),
+            input: 0,
+            runs: "5",
+        };
+        rows.push((name, bench.through(advisory.number, built, job)));
     }
     let found = rows.iter().filter_map(|(name, outcome)| {
         let (_, row) = outcome.as_ref().ok()?;
@@ -70,13 +82,7 @@ pub fn measure(place: &Place) -> Result<String, String> {
 
 impl Bench {
     /// A program through all stages. What a mirror does not have, or what cannot be built, is told in its row.
-    fn through(
-        &self,
-        name: &str,
-        built: Result<Built, Failure>,
-        load: &Load,
-        input: usize,
-    ) -> Outcome {
+    fn through(&self, name: &str, built: Result<Built, Failure>, job: Job<'_>) -> Outcome {
         eprintln!("bench: {name}");
         let built = built.map_err(|failure| {
             let (said, reason) = match failure {
@@ -90,7 +96,7 @@ impl Bench {
             reason.to_owned()
         })?;
         let deadheat = self.deadheat.to_string_lossy();
-        let row = row::row(&self.cache, &deadheat, name, &built, load, input)?;
+        let row = row::row(&self.cache, &deadheat, name, &built, job)?;
         Ok((built, row))
     }
 }

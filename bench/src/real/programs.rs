@@ -22,6 +22,17 @@ pub struct Service {
     pub clients: &'static str,
 }
 
+/// What is done with a program.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// How it is put to work.
+    pub load: &'a Load,
+    /// Bytes of `input`.
+    pub input: usize,
+    /// In how many runs it is checked.
+    pub runs: &'static str,
+}
+
 /// A program.
 pub struct Program {
     /// Its package's name, for apt.
@@ -89,7 +100,7 @@ pub const PROGRAMS: &[Program] = &[
         build: "./configure --disable-shared --disable-nls --disable-doc --disable-lzmadec --disable-lzmainfo --disable-scripts && make",
         ours: None,
         made: "src/xz/xz",
-        sources: "src/liblzma/common",
+        sources: "src",
         input: 40_000,
         load: Load::Once(&["-T2", "-0", "--block-size=10000", "-k", "-c", "input"]),
     },
@@ -99,7 +110,7 @@ pub const PROGRAMS: &[Program] = &[
         build: "make -C programs zstd-release ZSTD_LEGACY_SUPPORT=0 HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0 CFLAGS=-O1",
         ours: None,
         made: "programs/zstd",
-        sources: "lib/compress",
+        sources: "lib",
         input: 1_200_000,
         load: Load::Once(&["-T2", "--fast=1000", "-B524288", "-q", "-c", "input"]),
     },
@@ -181,7 +192,7 @@ pub const PROGRAMS: &[Program] = &[
         build: "./configure --with-threads --without-http_rewrite_module --without-http_gzip_module && make",
         ours: None,
         made: "objs/nginx",
-        sources: "src/core",
+        sources: "src",
         input: 20_000,
         load: Load::Serves(Service {
             arguments: &["-e", "stderr", "-p", ".", "-c", "nginx.conf"],

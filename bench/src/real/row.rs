@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::build::Built;
-use super::programs::Load;
+use super::programs::{Job, Load};
 use super::work::{PATIENCE, Worked, work};
 
 /// The rungs of findings, as reports name them.
@@ -37,12 +37,11 @@ pub fn row(
     deadheat: &str,
     name: &str,
     built: &Built,
-    load: &Load,
-    input: usize,
+    job: Job<'_>,
 ) -> Result<Row, String> {
     let folder = cache.join("runs").join(name);
     let _ = fs::remove_dir_all(&folder);
-    let plain = work(&folder.join("plain"), &[], &built.plain, load, input)?;
+    let plain = work(&folder.join("plain"), &[], &built.plain, job)?;
     let record = [
         deadheat,
         "record",
@@ -50,15 +49,17 @@ pub fn row(
         "--exit-code-from-program",
         "--",
     ];
-    let recorded = work(&folder.join("record"), &record, &built.hooked, load, input)?;
+    let recorded = work(&folder.join("record"), &record, &built.hooked, job)?;
     forget(&folder.join("record"));
     let watch = [deadheat, "watch", "--"];
-    let watched = work(&folder.join("watch"), &watch, &built.hooked, load, input)?;
-    let (checked, report) = match load {
+    let watched = work(&folder.join("watch"), &watch, &built.hooked, job)?;
+    let (checked, report) = match job.load {
         Load::Once(_) | Load::Tests(_) | Load::Fetches(_) => {
             let check = [
                 deadheat,
                 "check",
+                "--runs",
+                job.runs,
                 "--format",
                 "json",
                 "-o",
@@ -66,9 +67,9 @@ pub fn row(
                 "--",
             ];
             let folder = folder.join("check");
-            (work(&folder, &check, &built.hooked, load, input)?, folder)
+            (work(&folder, &check, &built.hooked, job)?, folder)
         }
-        Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, load, input)?,
+        Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, job)?,
     };
     forget(&report);
     let report = fs::read_to_string(report.join("report.json")).unwrap_or_default();
@@ -101,11 +102,29 @@ pub fn row(
                 format!(
                     "{} {}",
                     text(one, "rung"),
-                    text(one, "signature").replace(&built_below, "")
+                    without_folders(&text(one, "signature"), &built_below)
                 )
             })
             .collect(),
     })
+}
+
+/// A signature without the folders in which this machine keeps programs, crates and the standard library.
+fn without_folders(signature: &str, built_below: &str) -> String {
+    let short = |word: &str| {
+        let word = word.replace(built_below, "");
+        for kept in ["/registry/src/", "/rustc/"] {
+            let rest = word
+                .split_once(kept)
+                .and_then(|(_, rest)| rest.split_once('/'));
+            if let Some((_, rest)) = rest {
+                return rest.to_owned();
+            }
+        }
+        word
+    };
+    let words: Vec<String> = signature.split(' ').map(short).collect();
+    words.join(" ")
 }
 
 /// Recordings are large, and not needed any more.
@@ -118,11 +137,10 @@ fn predicted(
     folder: &Path,
     deadheat: &str,
     built: &Built,
-    load: &Load,
-    input: usize,
+    job: Job<'_>,
 ) -> Result<(Worked, std::path::PathBuf), String> {
     let record = [deadheat, "record", "--quiet", "--"];
-    let mut worked = work(folder, &record, &built.hooked, load, input)?;
+    let mut worked = work(folder, &record, &built.hooked, job)?;
     let started = std::time::Instant::now();
     let status = Command::new("timeout")
         .current_dir(folder)
@@ -153,5 +171,18 @@ fn ended(worked: &Worked) -> String {
             eprintln!("bench: {}", worked.said);
             format!("**{code}**")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_folders;
+
+    #[test]
+    fn signatures_name_no_folders_of_this_machine() {
+        let signature = "f /cache/built/nginx/hooked/a.c:1 in g /home/me/.cargo/registry/src/index-1/crate-1.0.0/src/lib.rs:2 | h /rustc/1f/library/core/src/cell.rs:3";
+        let short =
+            "f nginx/hooked/a.c:1 in g crate-1.0.0/src/lib.rs:2 | h library/core/src/cell.rs:3";
+        assert_eq!(without_folders(signature, "/cache/built/"), short);
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-use super::programs::{Load, Service};
+use super::programs::{Job, Load, Service};
 use super::web;
 
 /// So many seconds nobody waits for longer.
@@ -30,17 +30,16 @@ pub struct Worked {
     pub took: f64,
 }
 
-/// Runs the program, behind the words of `before`, in a folder of its own with an `input` of so many bytes.
+/// Runs the program, behind the words of `before`, in a folder of its own.
 pub fn work(
     folder: &Path,
     before: &[&str],
     program: &Path,
-    load: &Load,
-    input: usize,
+    job: Job<'_>,
 ) -> Result<Worked, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", program.display());
     fs::create_dir_all(folder).map_err(failed)?;
-    let text = numbers(input);
+    let text = numbers(job.input);
     fs::write(folder.join("input"), &text).map_err(failed)?;
     let (printed, said) = (folder.join("printed"), folder.join("said"));
     let mut command = Command::new("timeout");
@@ -55,7 +54,7 @@ pub fn work(
         .stdout(File::create(&printed).map_err(failed)?)
         .stderr(File::create(&said).map_err(failed)?);
     let started = Instant::now();
-    let (status, result) = match load {
+    let (status, result) = match job.load {
         Load::Once(arguments) => {
             let status = command.args(*arguments).status().map_err(failed)?;
             (status, fs::read(&printed).map_err(failed)?)
