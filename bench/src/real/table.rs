@@ -56,3 +56,43 @@ pub fn render(rows: &[(String, Outcome)], is_debug: bool) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Built, Row, render};
+
+    #[test]
+    fn rows_tell_what_was_measured_and_why_something_was_not() {
+        let built = Built {
+            plain: PathBuf::new(),
+            hooked: PathBuf::new(),
+            version: "1.2".to_owned(),
+            lines: 2345,
+        };
+        let row = Row {
+            same: false,
+            events: 77,
+            watched: "66".to_owned(),
+            checked: "stopped after 120 s".to_owned(),
+            rungs: "1 observed".to_owned(),
+            seconds: 120.04,
+            findings: Vec::new(),
+        };
+        let rows = [
+            ("axel, four connections".to_owned(), Ok((built, row))),
+            ("other".to_owned(), Err("could not be built".to_owned())),
+        ];
+        let text = render(&rows, true);
+        for line in [
+            "\n| axel, four connections | 1.2 | 2.3 | **no** | 66 | stopped after 120 s | 77 | 1 observed | 120.0 s |\n",
+            "\n| other | could not be built | | | | | | | |\n",
+            "\nStopped: axel, four connections, its first thread sleeps",
+            "\nMeasured with an unoptimised build",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(!render(&rows[1..], false).contains("unoptimised"));
+    }
+}

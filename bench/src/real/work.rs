@@ -121,7 +121,7 @@ fn settled(printed: &[u8]) -> Vec<u8> {
 /// Lines of numbers, so many bytes of them.
 fn numbers(size: usize) -> String {
     let numbers = (1..).map(|number| format!("{number}\n"));
-    let mut text: String = numbers.take(size / 2).collect();
+    let mut text: String = numbers.take(size.div_ceil(2)).collect();
     text.truncate(size);
     text
 }
