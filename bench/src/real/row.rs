@@ -29,6 +29,8 @@ pub struct Row {
     pub seconds: f64,
     /// Findings: rung and signature.
     pub findings: Vec<String>,
+    /// Of Rust's tests: how many passed, of how many.
+    pub tests: Option<(usize, usize)>,
 }
 
 /// Runs it.
@@ -96,6 +98,7 @@ pub fn row(
             counts.join(", ")
         },
         seconds: checked.took,
+        tests: passed(&String::from_utf8_lossy(&plain.result)),
         findings: findings
             .iter()
             .map(|one| {
@@ -107,6 +110,17 @@ pub fn row(
             })
             .collect(),
     })
+}
+
+/// How many of Rust's tests passed, of how many that there are, in what they print.
+fn passed(printed: &str) -> Option<(usize, usize)> {
+    let line = printed
+        .lines()
+        .find(|line| line.starts_with("test result:"))?;
+    let counts = line.split(['.', ';']).map(str::trim);
+    let mut counts = counts.filter_map(|count| count.split_once(' ')?.0.parse::<usize>().ok());
+    let passed = counts.next()?;
+    Some((passed, passed + counts.sum::<usize>()))
 }
 
 /// A signature without the folders in which this machine keeps programs, crates and the standard library.
@@ -176,7 +190,14 @@ fn ended(worked: &Worked) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_folders;
+    use super::{passed, without_folders};
+
+    #[test]
+    fn tests_are_counted() {
+        let printed = "running 2 tests\ntest result: ok. 9 passed; 0 failed; 1 ignored; 0 measured; 19 filtered out";
+        assert_eq!(passed(printed), Some((9, 29)));
+        assert_eq!(passed("12\n"), None);
+    }
 
     #[test]
     fn signatures_name_no_folders_of_this_machine() {

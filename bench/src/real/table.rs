@@ -22,6 +22,13 @@ so what is found there is not confirmed.
 |---|---|---|---|---|---|---|---|---|
 ";
 
+fn tests(row: &Row) -> String {
+    match row.tests {
+        Some((passed, all)) => format!(", {passed} of {all} tests"),
+        None => String::new(),
+    }
+}
+
 /// The table of all programs; `is_debug` is whether Deadheat itself is not optimised.
 pub fn render(rows: &[(String, Outcome)], is_debug: bool) -> String {
     let mut text = HEAD.to_owned();
@@ -29,7 +36,8 @@ pub fn render(rows: &[(String, Outcome)], is_debug: bool) -> String {
         let _ = match outcome {
             Ok((built, row)) => writeln!(
                 text,
-                "| {name} | {} | {:.1} | {} | {} | {} | {} | {} | {:.1} s |",
+                "| {name}{} | {} | {:.1} | {} | {} | {} | {} | {} | {:.1} s |",
+                tests(row),
                 built.version,
                 built.lines as f64 / 1000.0,
                 if row.same { "yes" } else { "**no**" },
@@ -79,6 +87,7 @@ mod tests {
             rungs: "1 observed".to_owned(),
             seconds: 120.04,
             findings: Vec::new(),
+            tests: Some((3, 4)),
         };
         let rows = [
             ("axel, four connections".to_owned(), Ok((built, row))),
@@ -86,7 +95,7 @@ mod tests {
         ];
         let text = render(&rows, true);
         for line in [
-            "\n| axel, four connections | 1.2 | 2.3 | **no** | 66 | stopped after 120 s | 77 | 1 observed | 120.0 s |\n",
+            "\n| axel, four connections, 3 of 4 tests | 1.2 | 2.3 | **no** | 66 | stopped after 120 s | 77 | 1 observed | 120.0 s |\n",
             "\n| other | could not be built | | | | | | | |\n",
             "\nStopped: axel, four connections, its first thread sleeps",
             "\nMeasured with an unoptimised build",
