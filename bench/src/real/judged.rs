@@ -79,6 +79,12 @@ const JUDGED: &[Judged] = &[
     judged("redis", "dictSdsKeyCompare", REDIS),
     judged("redis", "listpack.c", REDIS),
     judged(
+        "tokio",
+        "registration_set.rs:63",
+        "**false, and an error of Deadheat's**. A worker prepares a block and hands its address to the kernel by `epoll_ctl`; another gets it from `epoll_wait`, which cannot tell of it before. The runtime sees `epoll_wait`, but \
+         not `epoll_ctl`, so nothing orders the two. Each was read: one side is always the preparation, the other what the worker does that was told of the block",
+    ),
+    judged(
         "thread_local",
         "thread_local-1.1.3",
         "real, and what the advisory is about: the iterator has loaded the address of a table with `Relaxed`, so what it reads there is not ordered behind the other thread's preparation of it",

@@ -16,7 +16,7 @@ Three kinds, none of them changed for us. Programs of Debian's source packages a
 `cargo deadheat test --no-run` and run one after the other. Programs of our own (`bench/real`) that use an old version of a crate as the advisory about it describes, built by `cargo deadheat build` and checked in five runs (`--runs 5`). \
 *KLOC* is what was written by the authors, without libraries. *Same*: recorded, the program prints (a server: answers; a test: passes) what it does without Deadheat, with the same exit code. *watch* and *check* are exit codes: 0 is nothing \
 found, 66 findings, 5 a budget ran out; anything else is bold. No step may take longer than two minutes. Servers are recorded with their clients and the trace is looked at by `predict`, since `check` would run them again without clients; \
-so what is found there is not confirmed.
+so what is found there is not confirmed. *Findings* are those of the check.
 
 | program | version | KLOC | same | watch | check | events | findings | time of check |
 |---|---|---|---|---|---|---|---|---|
