@@ -3,10 +3,33 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: &str = "\
-deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
-deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main
-";
+/// The release that packages come from unless another is named, and the other one.
+const RELEASES: [&str; 2] = ["bookworm", "trixie"];
+
+/// Our lists: binary packages of the one release, sources of both.
+fn lists(archive: &str) -> String {
+    let line = |kind: &str, release: &str| {
+        format!(
+            "{kind} [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {archive} {release} main\n"
+        )
+    };
+    let sources = RELEASES.map(|release| line("deb-src", release)).concat();
+    line("deb", RELEASES[0]) + &sources
+}
+
+/// The archive that this machine's own apt uses.
+fn archive() -> Result<String, String> {
+    let output = Command::new("apt-get")
+        .args(["indextargets", "--format", "$(REPO_URI)"])
+        .output()
+        .map_err(|error| format!("apt-get: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let is_debian = |line: &&str| line.trim_end_matches('/').ends_with("/debian");
+    let found = text.lines().find(is_debian);
+    found
+        .map(str::to_owned)
+        .ok_or("apt knows no archive of Debian's".to_owned())
+}
 
 /// Runs a command; what it said is the error if it fails.
 pub fn run(command: &mut Command) -> Result<(), String> {
@@ -44,14 +67,20 @@ fn apt(cache: &Path, within: &Path) -> Result<Command, String> {
         // The lists are ours, whoever we are.
         command.args(["-o", "APT::Sandbox::User="]);
         command
+            .arg("-o")
+            .arg(format!("APT::Default-Release={}", RELEASES[0]));
+        command
     };
-    if !folder.join("sources.list").exists() {
+    let (list, wanted) = (folder.join("sources.list"), lists(&archive()?));
+    if std::fs::read_to_string(&list).is_ok_and(|is| is != wanted) {
+        std::fs::remove_file(&list).map_err(|error| error.to_string())?;
+    }
+    if !list.exists() {
         for part in ["lists/partial", "cache/archives/partial"] {
             let part = folder.join(part);
             std::fs::create_dir_all(&part).map_err(|error| error.to_string())?;
         }
-        let list = folder.join("sources.list");
-        std::fs::write(&list, SOURCES).map_err(|error| error.to_string())?;
+        std::fs::write(&list, &wanted).map_err(|error| error.to_string())?;
         if let Err(error) = run(apt().arg("update")) {
             let _ = std::fs::remove_file(&list);
             return Err(error);
@@ -60,9 +89,15 @@ fn apt(cache: &Path, within: &Path) -> Result<Command, String> {
     Ok(apt())
 }
 
-/// The folder with a package's sources, as their authors published them.
+/// Where the sources of a package lie, once they have been fetched.
+pub fn folder(cache: &Path, package: &str) -> PathBuf {
+    let name = package.split('/').next().unwrap_or(package);
+    cache.join("sources").join(name)
+}
+
+/// The folder with a package's sources, as their authors published them. `package/release` is one of another release.
 pub fn source(cache: &Path, package: &str) -> Result<PathBuf, String> {
-    let folder = cache.join("sources").join(package);
+    let folder = folder(cache, package);
     let tree = folder.join("tree");
     if !tree.exists() {
         std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;

@@ -4,7 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::programs::{Advisory, Program};
+use serde_json::Value;
+
+use super::advisories::Advisory;
+use super::crates::Tests;
+use super::programs::Program;
 use crate::debian::{self, run};
 
 /// A program, built both ways.
@@ -19,11 +23,25 @@ pub struct Built {
     pub lines: usize,
 }
 
+/// Why a program is not there.
+pub enum Failure {
+    /// It could not be fetched.
+    Fetched(String),
+    /// It could not be built.
+    Built(String),
+}
+
+impl From<String> for Failure {
+    fn from(said: String) -> Self {
+        Failure::Built(said)
+    }
+}
+
 /// A program of a source package.
-pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built, String> {
-    let tree = debian::source(cache, program.name)?;
+pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built, Failure> {
+    let tree = debian::source(cache, program.package).map_err(Failure::Fetched)?;
     let build = |kind: &str, mut command: Command| {
-        let folder = cache.join("built").join(program.name).join(kind);
+        let folder = cache.join("built").join(program.name()).join(kind);
         let made = folder.join(program.made);
         if !made.exists() {
             let _ = fs::remove_dir_all(&folder);
@@ -32,6 +50,9 @@ pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built
                 .arg("-a")
                 .arg(tree.join("."))
                 .arg(&folder))?;
+            if let Some(text) = program.ours {
+                fs::write(folder.join("ours.c"), text).map_err(|error| error.to_string())?;
+            }
             run(command
                 .current_dir(&folder)
                 .args(["sh", "-c", program.build]))?;
@@ -43,7 +64,7 @@ pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built
     Ok(Built {
         plain: build("plain", Command::new("env"))?,
         hooked: build("hooked", hooked)?,
-        version: version(&cache.join("sources").join(program.name)).unwrap_or_default(),
+        version: version(&debian::folder(cache, program.package)).unwrap_or_default(),
         lines: lines(&tree.join(program.sources))?,
     })
 }
@@ -59,7 +80,7 @@ fn version(folder: &Path) -> Option<String> {
 }
 
 /// A program of our own that uses a crate.
-pub fn advisory(cache: &Path, deadheat: &Path, advisory: &Advisory) -> Result<Built, String> {
+pub fn advisory(cache: &Path, deadheat: &Path, advisory: &Advisory) -> Result<Built, Failure> {
     let folder = cache.join("built").join(advisory.number);
     let write = |file: &str, text: &str| {
         fs::create_dir_all(folder.join("src")).map_err(|error| error.to_string())?;
@@ -83,7 +104,7 @@ pub fn advisory(cache: &Path, deadheat: &Path, advisory: &Advisory) -> Result<Bu
     cargo(deadheat, &["cargo", "build", "--quiet"])?;
     let hooked = target.join("deadheat/x86_64-unknown-linux-gnu/debug/racing");
     if !hooked.exists() {
-        return Err(format!("{} was not built", hooked.display()));
+        return Err(format!("{} was not built", hooked.display()).into());
     }
     Ok(Built {
         plain: target.join("debug/racing"),
@@ -93,14 +114,113 @@ pub fn advisory(cache: &Path, deadheat: &Path, advisory: &Advisory) -> Result<Bu
     })
 }
 
-/// How many lines of the sources in a folder are not empty.
-fn lines(folder: &Path) -> Result<usize, String> {
-    let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
-    let is_source = |path: &PathBuf| {
-        let extension = path.extension().and_then(|it| it.to_str());
-        matches!(extension, Some("c" | "h" | "cpp" | "rs"))
+/// The program of some of a crate's own tests.
+pub fn tests(cache: &Path, deadheat: &Path, tests: &Tests) -> Result<Built, Failure> {
+    let name = format!("{}-{}", tests.name, tests.version);
+    let folder = cache.join("built").join(&name);
+    if !folder.join("Cargo.toml").exists() {
+        let published = published(cache, tests).map_err(Failure::Fetched)?;
+        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        run(Command::new("cp")
+            .arg("-a")
+            .arg(published.join("."))
+            .arg(&folder))?;
+    }
+    let test = |command: &mut Command| {
+        let output = command
+            .current_dir(&folder)
+            .env("CARGO_TARGET_DIR", folder.join("target"))
+            .args(["test", "--quiet", "--no-run", "--message-format=json"])
+            .args(tests.target)
+            .output()
+            .map_err(|error| error.to_string())?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        executable(&printed, &tests.program()).ok_or_else(|| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            format!("{}: {said}", tests.title())
+        })
     };
-    let files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    let files: Vec<PathBuf> = files.into_iter().filter(is_source).collect();
+    Ok(Built {
+        plain: test(&mut Command::new("cargo"))?,
+        hooked: test(Command::new(deadheat).arg("cargo"))?,
+        version: tests.version.to_owned(),
+        lines: lines(&folder.join("src"))?,
+    })
+}
+
+/// The folder into which cargo has put a crate as it was published.
+fn published(cache: &Path, tests: &Tests) -> Result<PathBuf, String> {
+    let folder = cache.join("sources").join(tests.name);
+    fs::create_dir_all(folder.join("src")).map_err(|error| error.to_string())?;
+    let write = |file: &str, text: &str| {
+        fs::write(folder.join(file), text).map_err(|error| error.to_string())
+    };
+    let manifest = format!(
+        "[package]\nname = \"fetching\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n[dependencies]\n{} = \"={}\"\n",
+        tests.name, tests.version
+    );
+    write("Cargo.toml", &manifest)?;
+    write("src/lib.rs", "")?;
+    let output = Command::new("cargo")
+        .current_dir(&folder)
+        .args(["metadata", "--quiet", "--format-version", "1"])
+        .output()
+        .map_err(|error| error.to_string())?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    let packages = metadata["packages"].as_array();
+    let package = packages.and_then(|all| all.iter().find(|one| one["name"] == tests.name));
+    let manifest = package.and_then(|package| package["manifest_path"].as_str());
+    let folder = manifest.and_then(|path| Path::new(path).parent());
+    folder
+        .map(Path::to_owned)
+        .ok_or(format!("{} was not fetched", tests.name))
+}
+
+/// The test program of a name, in what cargo tells about what it has built.
+fn executable(told: &str, name: &str) -> Option<PathBuf> {
+    let messages = told
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let is_it =
+        |message: &Value| message["target"]["name"] == name && message["profile"]["test"] == true;
+    let mut programs = messages.filter(is_it);
+    programs.find_map(|message| message["executable"].as_str().map(PathBuf::from))
+}
+
+/// How many lines of the sources below a folder are not empty.
+fn lines(folder: &Path) -> Result<usize, String> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| error.to_string())?;
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let extension = path.extension().and_then(|it| it.to_str());
+            match extension {
+                _ if path.is_dir() => folders.push(path),
+                Some("c" | "h" | "cpp" | "rs") => files.push(path),
+                _ => {}
+            }
+        }
+    }
     crate::scan::lines(&files)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::executable;
+
+    #[test]
+    fn the_test_program_is_found_among_what_cargo_tells() {
+        let told = r#"
+            no message
+            {"reason":"compiler-artifact","target":{"name":"one"},"profile":{"test":false},"executable":"/a"}
+            {"reason":"compiler-artifact","target":{"name":"one"},"profile":{"test":true},"executable":"/b"}
+            {"reason":"compiler-artifact","target":{"name":"other"},"profile":{"test":true},"executable":null}
+        "#;
+        assert_eq!(executable(told, "one"), Some(PathBuf::from("/b")));
+        assert_eq!(executable(told, "other"), None);
+    }
 }

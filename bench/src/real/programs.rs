@@ -1,66 +1,150 @@
-//! What is run: programs of Debian's source packages, and programs of our own that use crates as their advisories describe.
+//! Programs of Debian's source packages, and what they are put to.
 
-/// How a program is put to work.
+/// How a program is put to work. Each has a file `input` of lines of numbers.
 pub enum Load {
-    /// It is run once, on a file `input` of so many bytes of text; what it prints is compared.
-    Once(&'static [&'static str], usize),
-    /// It serves at `PORT` while a script of bash talks to it and at last tells it to end; what the script prints is compared.
-    Serves(&'static [&'static str], &'static str),
+    /// It is run once; what it prints is compared.
+    Once(&'static [&'static str]),
+    /// It is a program of Rust's tests, which are run one after the other; the lines that it prints are compared, in any order and without times.
+    Tests(&'static [&'static str]),
+    /// It fetches `URL`, which is `input`, into the file `out`, which is compared.
+    Fetches(&'static [&'static str]),
+    /// It serves at `PORT` while clients talk to it and at last tell it to end; what those print is compared.
+    Serves(Service),
+}
+
+/// A server and its clients. Where it says `PORT` there is a number.
+pub struct Service {
+    /// The server's arguments.
+    pub arguments: &'static [&'static str],
+    /// Files that it needs: name and text.
+    pub files: &'static [(&'static str, &'static str)],
+    /// The clients: a script of bash.
+    pub clients: &'static str,
+}
+
+/// What is done with a program.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// How it is put to work.
+    pub load: &'a Load,
+    /// Bytes of `input`.
+    pub input: usize,
+    /// In how many runs it is checked.
+    pub runs: &'static str,
 }
 
 /// A program.
 pub struct Program {
-    /// Its package's name.
-    pub name: &'static str,
+    /// Its package's name, for apt.
+    pub package: &'static str,
+    /// What is said of it beside its name, if it is not run as it comes.
+    pub note: &'static str,
     /// How it is built, for a shell in the folder of the sources.
     pub build: &'static str,
+    /// A program of our own that is built with it, as `ours.c`, if it is a library.
+    pub ours: Option<&'static str>,
     /// What that makes.
     pub made: &'static str,
     /// The folder of its sources.
     pub sources: &'static str,
+    /// Bytes of `input`.
+    pub input: usize,
     /// Its work.
     pub load: Load,
 }
 
-/// Talks to memcached: four clients at once, then the command that ends it.
-const CLIENTS: &str = r#"
-for try in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/$1) 2>/dev/null && break; sleep 0.05; done
-for client in 1 2 3 4; do (
-    exec 3<>/dev/tcp/127.0.0.1/$1
-    for key in 1 2 3; do printf 'set k%d 0 0 5\r\nhello\r\nget k%d\r\n' $key $key >&3; done
-    printf 'stats\r\nquit\r\n' >&3
-    grep -c -e STORED -e hello <&3
-) & done
-wait
-exec 3<>/dev/tcp/127.0.0.1/$1
-printf 'shutdown\r\n' >&3
-cat <&3 >/dev/null
-"#;
+impl Program {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.package.split('/').next().unwrap_or(self.package)
+    }
+}
 
 /// The programs; those that no mirror has are told in the table.
 pub const PROGRAMS: &[Program] = &[
     Program {
-        name: "pbzip2",
+        package: "pbzip2",
+        note: "",
         build: "make",
+        ours: None,
         made: "pbzip2",
         sources: ".",
-        load: Load::Once(&["-p4", "-b1", "-k", "-c", "input"], 300_000),
+        input: 300_000,
+        load: Load::Once(&["-p4", "-b1", "-k", "-c", "input"]),
     },
     Program {
-        name: "lbzip2",
+        package: "lbzip2",
+        note: "",
         // Its portability layer is older than today's C library and has to be told two names.
         build: "./configure && make CPPFLAGS='-D_IO_ftrylockfile -D_IO_IN_BACKUP=0x100'",
+        ours: None,
         made: "src/lbzip2",
         sources: "src",
-        load: Load::Once(&["-n4", "-1", "-k", "-c", "input"], 10_000),
+        input: 10_000,
+        load: Load::Once(&["-n4", "-1", "-k", "-c", "input"]),
     },
     Program {
-        name: "memcached",
+        // The older release's archive is listed, but not there.
+        package: "pigz/trixie",
+        note: "",
+        build: "make",
+        ours: None,
+        made: "pigz",
+        sources: ".",
+        input: 300_000,
+        load: Load::Once(&["-p4", "-b128", "-c", "-n", "input"]),
+    },
+    Program {
+        package: "xz-utils",
+        note: "`-T2`",
+        build: "./configure --disable-shared --disable-nls --disable-doc --disable-lzmadec --disable-lzmainfo --disable-scripts && make",
+        ours: None,
+        made: "src/xz/xz",
+        sources: "src",
+        input: 40_000,
+        load: Load::Once(&["-T2", "-0", "--block-size=10000", "-k", "-c", "input"]),
+    },
+    Program {
+        package: "zstd",
+        note: "`-T2`",
+        build: "make -C programs zstd-release ZSTD_LEGACY_SUPPORT=0 HAVE_ZLIB=0 HAVE_LZMA=0 HAVE_LZ4=0 CFLAGS=-O1",
+        ours: None,
+        made: "programs/zstd",
+        sources: "lib",
+        input: 1_200_000,
+        load: Load::Once(&["-T2", "--fast=1000", "-B524288", "-q", "-c", "input"]),
+    },
+    Program {
+        package: "axel/trixie",
+        note: "four connections",
+        build: "./configure --disable-nls --without-ssl && make axel",
+        ours: None,
+        made: "axel",
+        sources: "src",
+        input: 400_000,
+        load: Load::Fetches(&["-q", "-n4", "-o", "out", "URL"]),
+    },
+    Program {
+        package: "sqlite3",
+        note: "three threads of a program of ours",
+        build: "./configure --disable-tcl && make sqlite3.c && \
+                cc -g -O1 -DSQLITE_THREADSAFE=1 -I. ours.c sqlite3.c -o ours -lpthread -ldl -lm",
+        ours: Some(include_str!("../../real/debian/sqlite.c")),
+        made: "ours",
+        sources: "src",
+        input: 0,
+        load: Load::Once(&[]),
+    },
+    Program {
+        package: "memcached",
+        note: "four workers",
         build: "./configure && make memcached",
+        ours: None,
         made: "memcached",
         sources: ".",
-        load: Load::Serves(
-            &[
+        input: 0,
+        load: Load::Serves(Service {
+            arguments: &[
                 "-A",
                 "-u",
                 "root",
@@ -73,74 +157,57 @@ pub const PROGRAMS: &[Program] = &[
                 "-m",
                 "16",
             ],
-            CLIENTS,
-        ),
+            files: &[],
+            clients: include_str!("../../real/debian/memcached.sh"),
+        }),
     },
     Program {
-        name: "pigz",
-        build: "make",
-        made: "pigz",
-        sources: ".",
-        load: Load::Once(&["-p4", "-b128", "-c", "input"], 300_000),
+        package: "redis",
+        note: "four I/O threads",
+        build: "make -C src MALLOC=libc USE_SYSTEMD=no OPTIMIZATION=-O1 redis-server",
+        ours: None,
+        made: "src/redis-server",
+        sources: "src",
+        input: 0,
+        load: Load::Serves(Service {
+            arguments: &[
+                "--port",
+                "PORT",
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--io-threads",
+                "4",
+                "--io-threads-do-reads",
+                "yes",
+            ],
+            files: &[],
+            clients: include_str!("../../real/debian/redis.sh"),
+        }),
     },
     Program {
-        name: "pfscan",
+        package: "nginx",
+        note: "`aio threads`",
+        build: "./configure --with-threads --without-http_rewrite_module --without-http_gzip_module && make",
+        ours: None,
+        made: "objs/nginx",
+        sources: "src",
+        input: 20_000,
+        load: Load::Serves(Service {
+            arguments: &["-e", "stderr", "-p", ".", "-c", "nginx.conf"],
+            files: &[("nginx.conf", include_str!("../../real/debian/nginx.conf"))],
+            clients: include_str!("../../real/debian/nginx.sh"),
+        }),
+    },
+    Program {
+        package: "pfscan",
+        note: "",
         build: "make",
+        ours: None,
         made: "pfscan",
         sources: ".",
-        load: Load::Once(&["-n4", "77", "input"], 10_000),
-    },
-];
-
-/// A crate with an advisory about a data race, and a program that has it.
-pub struct Advisory {
-    /// The crate.
-    pub name: &'static str,
-    /// The advisory's number.
-    pub number: &'static str,
-    /// What the program depends on, as in `Cargo.toml`.
-    pub dependencies: &'static str,
-    /// The crate's version.
-    pub version: &'static str,
-    /// The program.
-    pub program: &'static str,
-}
-
-/// The advisories.
-pub const ADVISORIES: &[Advisory] = &[
-    Advisory {
-        name: "thread_local",
-        number: "RUSTSEC-2022-0006",
-        dependencies: "thread_local = \"=1.1.3\"",
-        version: "1.1.3",
-        program: include_str!("../../real/thread_local.rs"),
-    },
-    Advisory {
-        name: "lock_api",
-        number: "RUSTSEC-2020-0070",
-        dependencies: "lock_api = \"=0.4.1\"\nparking_lot = { version = \"=0.11.0\", features = [\"send_guard\"] }",
-        version: "0.4.1",
-        program: include_str!("../../real/lock_api.rs"),
-    },
-    Advisory {
-        name: "atomic-option",
-        number: "RUSTSEC-2020-0113",
-        dependencies: "atomic-option = \"=0.1.2\"",
-        version: "0.1.2",
-        program: include_str!("../../real/atomic_option.rs"),
-    },
-    Advisory {
-        name: "beef",
-        number: "RUSTSEC-2020-0122",
-        dependencies: "beef = \"=0.4.4\"",
-        version: "0.4.4",
-        program: include_str!("../../real/beef.rs"),
-    },
-    Advisory {
-        name: "rcu_cell",
-        number: "RUSTSEC-2020-0131",
-        dependencies: "rcu_cell = \"=0.1.8\"",
-        version: "0.1.8",
-        program: include_str!("../../real/rcu_cell.rs"),
+        input: 10_000,
+        load: Load::Once(&["-n4", "77", "input"]),
     },
 ];

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::build::Built;
-use super::programs::Load;
+use super::programs::{Job, Load};
 use super::work::{PATIENCE, Worked, work};
 
 /// The rungs of findings, as reports name them.
@@ -29,6 +29,8 @@ pub struct Row {
     pub seconds: f64,
     /// Findings: rung and signature.
     pub findings: Vec<String>,
+    /// Of Rust's tests: how many passed, of how many.
+    pub tests: Option<(usize, usize)>,
 }
 
 /// Runs it.
@@ -37,11 +39,11 @@ pub fn row(
     deadheat: &str,
     name: &str,
     built: &Built,
-    load: &Load,
+    job: Job<'_>,
 ) -> Result<Row, String> {
     let folder = cache.join("runs").join(name);
     let _ = fs::remove_dir_all(&folder);
-    let plain = work(&folder.join("plain"), &[], &built.plain, load)?;
+    let plain = work(&folder.join("plain"), &[], &built.plain, job)?;
     let record = [
         deadheat,
         "record",
@@ -49,14 +51,17 @@ pub fn row(
         "--exit-code-from-program",
         "--",
     ];
-    let recorded = work(&folder.join("record"), &record, &built.hooked, load)?;
+    let recorded = work(&folder.join("record"), &record, &built.hooked, job)?;
+    forget(&folder.join("record"));
     let watch = [deadheat, "watch", "--"];
-    let watched = work(&folder.join("watch"), &watch, &built.hooked, load)?;
-    let (checked, report) = match load {
-        Load::Once(..) => {
+    let watched = work(&folder.join("watch"), &watch, &built.hooked, job)?;
+    let (checked, report) = match job.load {
+        Load::Once(_) | Load::Tests(_) | Load::Fetches(_) => {
             let check = [
                 deadheat,
                 "check",
+                "--runs",
+                job.runs,
                 "--format",
                 "json",
                 "-o",
@@ -64,10 +69,11 @@ pub fn row(
                 "--",
             ];
             let folder = folder.join("check");
-            (work(&folder, &check, &built.hooked, load)?, folder)
+            (work(&folder, &check, &built.hooked, job)?, folder)
         }
-        Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, load)?,
+        Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, job)?,
     };
+    forget(&report);
     let report = fs::read_to_string(report.join("report.json")).unwrap_or_default();
     let report: Value = serde_json::from_str(&report).unwrap_or_default();
     let built_below = format!("{}/", cache.join("built").display());
@@ -92,17 +98,52 @@ pub fn row(
             counts.join(", ")
         },
         seconds: checked.took,
+        tests: passed(&String::from_utf8_lossy(&plain.result)),
         findings: findings
             .iter()
             .map(|one| {
                 format!(
                     "{} {}",
                     text(one, "rung"),
-                    text(one, "signature").replace(&built_below, "")
+                    without_folders(&text(one, "signature"), &built_below)
                 )
             })
             .collect(),
     })
+}
+
+/// How many of Rust's tests passed, of how many that there are, in what they print.
+fn passed(printed: &str) -> Option<(usize, usize)> {
+    let line = printed
+        .lines()
+        .find(|line| line.starts_with("test result:"))?;
+    let counts = line.split(['.', ';']).map(str::trim);
+    let mut counts = counts.filter_map(|count| count.split_once(' ')?.0.parse::<usize>().ok());
+    let passed = counts.next()?;
+    Some((passed, passed + counts.sum::<usize>()))
+}
+
+/// A signature without the folders in which this machine keeps programs, crates and the standard library.
+fn without_folders(signature: &str, built_below: &str) -> String {
+    let short = |word: &str| {
+        let word = word.replace(built_below, "");
+        for kept in ["/registry/src/", "/rustc/"] {
+            let rest = word
+                .split_once(kept)
+                .and_then(|(_, rest)| rest.split_once('/'));
+            if let Some((_, rest)) = rest {
+                return rest.to_owned();
+            }
+        }
+        word
+    };
+    let words: Vec<String> = signature.split(' ').map(short).collect();
+    words.join(" ")
+}
+
+/// Recordings are large, and not needed any more.
+fn forget(folder: &Path) {
+    let _ = fs::remove_dir_all(folder.join(".deadheat"));
 }
 
 /// Records a server and looks at the trace: `check` would run it again without clients.
@@ -110,10 +151,10 @@ fn predicted(
     folder: &Path,
     deadheat: &str,
     built: &Built,
-    load: &Load,
+    job: Job<'_>,
 ) -> Result<(Worked, std::path::PathBuf), String> {
     let record = [deadheat, "record", "--quiet", "--"];
-    let mut worked = work(folder, &record, &built.hooked, load)?;
+    let mut worked = work(folder, &record, &built.hooked, job)?;
     let started = std::time::Instant::now();
     let status = Command::new("timeout")
         .current_dir(folder)
@@ -144,5 +185,25 @@ fn ended(worked: &Worked) -> String {
             eprintln!("bench: {}", worked.said);
             format!("**{code}**")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{passed, without_folders};
+
+    #[test]
+    fn tests_are_counted() {
+        let printed = "running 2 tests\ntest result: ok. 9 passed; 0 failed; 1 ignored; 0 measured; 19 filtered out";
+        assert_eq!(passed(printed), Some((9, 29)));
+        assert_eq!(passed("12\n"), None);
+    }
+
+    #[test]
+    fn signatures_name_no_folders_of_this_machine() {
+        let signature = "f /cache/built/nginx/hooked/a.c:1 in g /home/me/.cargo/registry/src/index-1/crate-1.0.0/src/lib.rs:2 | h /rustc/1f/library/core/src/cell.rs:3";
+        let short =
+            "f nginx/hooked/a.c:1 in g crate-1.0.0/src/lib.rs:2 | h library/core/src/cell.rs:3";
+        assert_eq!(without_folders(signature, "/cache/built/"), short);
     }
 }

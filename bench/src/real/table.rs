@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::build::Built;
+use super::judged::why_stopped;
 use super::row::Row;
 
 /// A program that was built and run, or why not.
@@ -11,14 +12,22 @@ pub type Outcome = Result<(Built, Row), String>;
 const HEAD: &str = "\
 ## Real programs
 
-Programs of Debian's source packages as their authors published them, built by `deadheat build` and put to a small piece of work; and programs of our own (`bench/real`) that use an old version of a \
-crate in a way that its `Send` and `Sync` should not allow (the number is that of its advisory), built by `cargo deadheat`. *Same*: recorded, the program prints (a server: answers) what it does without Deadheat, with the same exit code. *watch* and *check* \
-are exit codes: 0 is nothing found, 66 findings, 5 a budget ran out. Servers are recorded with their clients and the trace is looked at by `predict`, since `check` would run them again without clients; \
-so what is found there is not confirmed. redis, nginx, sqlite and tests of current crates have not been tried yet.
+Three kinds, none of them changed for us. Programs of Debian's source packages as their authors published them, built by `deadheat build` and put to a small piece of work. Tests of crates as they were published, built by \
+`cargo deadheat test --no-run` and run one after the other. Programs of our own (`bench/real`) that use an old version of a crate as the advisory about it describes, built by `cargo deadheat build` and checked in five runs (`--runs 5`). \
+*KLOC* is what was written by the authors, without libraries. *Same*: recorded, the program prints (a server: answers; a test: passes) what it does without Deadheat, with the same exit code. *watch* and *check* are exit codes: 0 is nothing \
+found, 66 findings, 5 a budget ran out; anything else is bold. No step may take longer than two minutes. Servers are recorded with their clients and the trace is looked at by `predict`, since `check` would run them again without clients; \
+so what is found there is not confirmed. *Findings* are those of the check.
 
 | program | version | KLOC | same | watch | check | events | findings | time of check |
 |---|---|---|---|---|---|---|---|---|
 ";
+
+fn tests(row: &Row) -> String {
+    match row.tests {
+        Some((passed, all)) => format!(", {passed} of {all} tests"),
+        None => String::new(),
+    }
+}
 
 /// The table of all programs; `is_debug` is whether Deadheat itself is not optimised.
 pub fn render(rows: &[(String, Outcome)], is_debug: bool) -> String {
@@ -27,7 +36,8 @@ pub fn render(rows: &[(String, Outcome)], is_debug: bool) -> String {
         let _ = match outcome {
             Ok((built, row)) => writeln!(
                 text,
-                "| {name} | {} | {:.1} | {} | {} | {} | {} | {} | {:.1} s |",
+                "| {name}{} | {} | {:.1} | {} | {} | {} | {} | {} | {:.1} s |",
+                tests(row),
                 built.version,
                 built.lines as f64 / 1000.0,
                 if row.same { "yes" } else { "**no**" },
@@ -40,8 +50,58 @@ pub fn render(rows: &[(String, Outcome)], is_debug: bool) -> String {
             Err(reason) => writeln!(text, "| {name} | {reason} | | | | | | | |"),
         };
     }
+    for (name, outcome) in rows {
+        if let Ok((_, row)) = outcome
+            && [&row.watched, &row.checked]
+                .iter()
+                .any(|end| end.starts_with("stopped"))
+        {
+            let _ = writeln!(text, "\nStopped: {name}, {}.", why_stopped(name));
+        }
+    }
     if is_debug {
         text.push_str("\nMeasured with an unoptimised build of Deadheat on a busy machine: the times are no measure of its speed.\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Built, Row, render};
+
+    #[test]
+    fn rows_tell_what_was_measured_and_why_something_was_not() {
+        let built = Built {
+            plain: PathBuf::new(),
+            hooked: PathBuf::new(),
+            version: "1.2".to_owned(),
+            lines: 2345,
+        };
+        let row = Row {
+            same: false,
+            events: 77,
+            watched: "66".to_owned(),
+            checked: "stopped after 120 s".to_owned(),
+            rungs: "1 observed".to_owned(),
+            seconds: 120.04,
+            findings: Vec::new(),
+            tests: Some((3, 4)),
+        };
+        let rows = [
+            ("axel, four connections".to_owned(), Ok((built, row))),
+            ("other".to_owned(), Err("could not be built".to_owned())),
+        ];
+        let text = render(&rows, true);
+        for line in [
+            "\n| axel, four connections, 3 of 4 tests | 1.2 | 2.3 | **no** | 66 | stopped after 120 s | 77 | 1 observed | 120.0 s |\n",
+            "\n| other | could not be built | | | | | | | |\n",
+            "\nStopped: axel, four connections, its first thread sleeps",
+            "\nMeasured with an unoptimised build",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        assert!(!render(&rows[1..], false).contains("unoptimised"));
+    }
 }

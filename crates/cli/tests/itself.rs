@@ -51,7 +51,8 @@ fn its_own_threads_make_no_mistake() {
         };
         let figures = printed(&mut deadheat(&["trace", "stats", "--json"]));
         let figures: Value = serde_json::from_str(&figures).unwrap();
-        assert!(figures["threads"].as_u64() >= Some(3), "{figures:#}");
+        let threads = figures["threads"].as_array().map_or(0, Vec::len);
+        assert!(threads >= 3, "{figures:#}");
         succeed(&mut deadheat(&["predict"]));
         looked_at += 1;
     }
