@@ -67,6 +67,102 @@ int main(void) {
 }
 "#;
 
+/// Blocks that one thread gives back, another gets, and uses up to what `malloc_usable_size` says. The allocator orders the two.
+const SLACK: &str = r#"
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+enum { COUNT = 30 };
+static volatile long *blocks[COUNT];
+static atomic_int freed;
+char *mine;
+static void *freeing(void *none) {
+    for (int i = 0; i < COUNT; i++) { blocks[i][0] = i; free((void *)blocks[i]); }
+    atomic_store_explicit(&freed, 1, memory_order_relaxed);
+    return none;
+}
+int main(void) {
+    for (int i = 0; i < COUNT; i++) blocks[i] = malloc(24);
+    pthread_t thread;
+    pthread_create(&thread, 0, freeing, 0);
+    while (!atomic_load_explicit(&freed, memory_order_relaxed)) ;
+    for (int i = 0; i < COUNT; i++) {
+        mine = malloc(4);
+        mine[malloc_usable_size(mine) > 4 ? 4 : 0] = 'm';
+    }
+    pthread_join(thread, 0);
+    return 0;
+}
+"#;
+
+/// Two neighbours that one thread gives back become one block of another, which uses all of it.
+const NEIGHBOURS: &str = r#"
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+static char *first, *second;
+static atomic_int freed;
+static void *freeing(void *none) {
+    free(first);
+    second[2007] = 'f';
+    free(second);
+    atomic_store_explicit(&freed, 1, memory_order_relaxed);
+    return none;
+}
+int main(void) {
+    first = malloc(2008);
+    second = malloc(2008);
+    char *behind = malloc(2008);
+    pthread_t thread;
+    pthread_create(&thread, 0, freeing, 0);
+    while (!atomic_load_explicit(&freed, memory_order_relaxed)) ;
+    char *both = malloc(4010);
+    size_t size = malloc_usable_size(both);
+    both[size - 1] = 'm';
+    pthread_join(thread, 0);
+    free(behind);
+    return 0;
+}
+"#;
+
+/// A thread waits for another process, which answers when main has looked in vain three times, and slept in between.
+const ANSWER: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static atomic_int got;
+static int ends[2];
+static void *reader(void *arg) {
+    char byte;
+    if (read(ends[0], &byte, 1) == 1) got = 1;
+    return arg;
+}
+int main(void) {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return 1;
+    int asked[2];
+    if (pipe(asked)) return 1;
+    if (fork() == 0) {
+        char byte;
+        _exit(read(asked[0], &byte, 1) != 1 || write(ends[1], &byte, 1) != 1);
+    }
+    pthread_t thread;
+    pthread_create(&thread, 0, reader, 0);
+    for (int looks = 0; !got; looks++) {
+        if (looks == 3 && write(asked[1], "x", 1) != 1) return 1;
+        usleep(1000);
+    }
+    pthread_join(thread, 0);
+    int status;
+    wait(&status);
+    return status;
+}
+"#;
+
 /// Whether a run of the program shows a race: watched, recorded with all threads running free, and recorded serially.
 fn shows_race(here: &Sandbox) -> [bool; 3] {
     let found = |args: &[&str]| {
@@ -108,6 +204,18 @@ fn what_was_done_before_a_connection_was_closed_and_its_number_given_out_again()
 #[test]
 fn what_was_done_before_a_socket_was_shut_down() {
     is_ordered(SHUTDOWN);
+}
+
+#[test]
+fn what_was_done_to_a_block_before_it_was_given_back() {
+    is_ordered(SLACK);
+    is_ordered(NEIGHBOURS);
+}
+
+/// Time that passes while all wait is time for other processes.
+#[test]
+fn who_sleeps_does_not_keep_others_from_an_answer() {
+    is_ordered(ANSWER);
 }
 
 #[test]

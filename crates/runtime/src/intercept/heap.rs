@@ -4,6 +4,7 @@
 //! would allocate.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_wire::Op;
 
@@ -32,15 +33,39 @@ trampoline! {
     "pvalloc" => pvalloc;
     "free" => free;
     "cfree" => free;
+    "malloc_usable_size" => usable_size;
 }
+
+/// Whether the program has asked how much of a block it may use. From then on blocks are as large as that: it may use what it has not asked
+/// for, where others have been before.
+static USES_ALL: AtomicBool = AtomicBool::new(false);
 
 fn allocated(block: *mut c_void, size: usize, pc: usize) -> *mut c_void {
     if !block.is_null() && threads::visible() {
+        let size = match USES_ALL.load(Ordering::Relaxed) {
+            // SAFETY: a block of the program.
+            true => unsafe { real::malloc_usable_size(block as usize) },
+            false => size,
+        };
         Sync::new(Op::Alloc, block as usize, pc)
             .with(size as u64)
             .record();
     }
     block
+}
+
+unsafe extern "C" fn usable_size(block: *mut c_void) -> usize {
+    let pc = caller();
+    if block.is_null() || spare::is_spare(block) {
+        return 0;
+    }
+    // SAFETY: a block of the program.
+    let size = unsafe { real::malloc_usable_size(block as usize) };
+    if !USES_ALL.swap(true, Ordering::Relaxed) {
+        // Most likely it was allocated for this: it is once more, as a whole.
+        allocated(block, size, pc);
+    }
+    size
 }
 
 /// A block is about to be given back: an access to all of it, where an enforced schedule may stop the thread.

@@ -352,6 +352,8 @@ impl Scheduler {
                 return Some(self.choose(None));
             }
             if self.pass_time() {
+                // Others, whom we do not see, have had that time, too.
+                self.look_again(Waited::Woken);
                 continue;
             }
             if self.away > 0 {
