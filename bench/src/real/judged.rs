@@ -20,11 +20,6 @@ const fn judged(program: &'static str, part: &'static str, says: &'static str) -
     }
 }
 
-/// What was found in redis is one thing.
-const REDIS: &str = "**false, and an error of Deadheat's**. The thread that frees in the background gives a block back, and the first thread gets its memory for another. It asked for 4 bytes, say, and uses 24, since \
-                     `malloc_usable_size` allows it; but the runtime tells of 4, so the detectors hold what was done to the other 20 before for things done to the same block. Each was compared with the trace: in all of them the first thread's access lies \
-                     behind the bytes that it asked for";
-
 /// The judgements; the first that fits holds.
 const JUDGED: &[Judged] = &[
     judged(
@@ -41,12 +36,6 @@ const JUDGED: &[Judged] = &[
         "memcached",
         "memcached.c:952",
         "real. A worker clears `close_reason` after it has closed the connection's descriptor, when another may have the same number and with it the same block",
-    ),
-    judged(
-        "memcached",
-        "conn_new",
-        "**false, and an error of Deadheat's**. A connection's block belongs to the number of its descriptor. A worker closes the descriptor, `accept` hands the same number out again, and another worker \
-         prepares the block: the kernel orders the two, but `close` is not seen by the runtime. Each was read: all that the first worker does to the block here stands before its `close`",
     ),
     judged(
         "memcached",
@@ -74,16 +63,6 @@ const JUDGED: &[Judged] = &[
         "ngx_destroy_pool",
         "real by the rules of C, and the same cause: between the last that a thread of the pool does to its queue and the release of the memory stands only that number",
     ),
-    judged("redis", "sds.c", REDIS),
-    judged("redis", "siphash.c", REDIS),
-    judged("redis", "dictSdsKeyCompare", REDIS),
-    judged("redis", "listpack.c", REDIS),
-    judged(
-        "tokio",
-        "registration_set.rs:63",
-        "**false, and an error of Deadheat's**. A worker prepares a block and hands its address to the kernel by `epoll_ctl`; another gets it from `epoll_wait`, which cannot tell of it before. The runtime sees `epoll_wait`, but \
-         not `epoll_ctl`, so nothing orders the two. Each was read: one side is always the preparation, the other what the worker does that was told of the block",
-    ),
     judged(
         "thread_local",
         "thread_local-1.1.3",
@@ -110,17 +89,6 @@ const JUDGED: &[Judged] = &[
         "real: two threads change a `Cell` that both can read",
     ),
 ];
-
-/// Why a program that was stopped had not ended.
-pub fn why_stopped(program: &str) -> &'static str {
-    match program.starts_with("axel") {
-        true => {
-            "its first thread sleeps and looks in a loop whether others have connected. Recorded serially, time passes at once for it, so there is always somebody who can go on, and whether data has come from outside \
-             for the others is looked at only when there is nobody: an error of Deadheat's"
-        }
-        false => "not looked into",
-    }
-}
 
 /// A paragraph for the findings of each judgement, in the order of the programs.
 pub fn render<'a>(found: impl Iterator<Item = (&'a str, &'a [String])>) -> String {
@@ -151,25 +119,19 @@ pub fn render<'a>(found: impl Iterator<Item = (&'a str, &'a [String])>) -> Strin
 
 #[cfg(test)]
 mod tests {
-    use super::{render, why_stopped};
-
-    #[test]
-    fn a_stopped_program_that_nobody_looked_into_is_told_as_such() {
-        assert!(why_stopped("axel, four connections").contains("error of Deadheat's"));
-        assert_eq!(why_stopped("other"), "not looked into");
-    }
+    use super::render;
 
     #[test]
     fn findings_are_told_by_judgement_and_unknown_ones_as_such() {
         let found = [
-            "observed conn_new a.c:1",
-            "observed conn_new a.c:2",
+            "observed clock_handler a.c:1",
+            "observed clock_handler a.c:2",
             "observed f b.c:3",
         ];
         let found = found.map(str::to_owned);
         let text = render([("memcached", found.as_slice())].into_iter());
         assert!(
-            text.contains("- memcached, 2 such as `observed conn_new a.c:1`: **false"),
+            text.contains("- memcached, 2 such as `observed clock_handler a.c:1`: real"),
             "{text}"
         );
         assert!(
