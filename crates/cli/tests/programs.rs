@@ -146,7 +146,7 @@ fn replays(here: &Sandbox, findings: &[String], times: &str) -> Result<(), Strin
 const ELSEWHERE: [&str; 3] = ["claim_race", "signal_one_deadlock", "web_server"];
 
 /// The same after the papers' tables, where a search of the schedules with this argument is short and finds all.
-const ON_OTHER_PATHS: [(&str, &str); 7] = [
+const ON_OTHER_PATHS: [(&str, &str); 8] = [
     ("airline", "2"),
     ("bubble_sort", "2"),
     ("crawler", "3"),
@@ -154,6 +154,7 @@ const ON_OTHER_PATHS: [(&str, &str); 7] = [
     ("merge_sort", "4"),
     ("multipole", "8"),
     ("quick_sort", "4"),
+    ("ray_tracer", "3"),
 ];
 
 /// How many schedules of these are enough: twice as many as any of them needs.
