@@ -18,6 +18,7 @@ static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST
 
 /// The sockets' number, in the page that no object lies in; the others follow.
 const SOCKETS: usize = 64;
+const _: () = assert!(SOCKETS + 8 * MOST_CHANNELS < serial::CHANNELS_END);
 /// The number of what has no other end.
 const NOBODY: usize = 56;
 

@@ -29,6 +29,7 @@ use core::sync::atomic::Ordering;
 use deadheat_wire::{Op, TRIED, word};
 use replay::Deed;
 
+pub use scheduler::CHANNELS_END;
 use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
 

@@ -41,6 +41,9 @@ pub enum Step {
     Access,
 }
 
+/// Channels in the kernel have numbers below this, in the page that no object lies in.
+pub const CHANNELS_END: usize = 4096;
+
 /// A signal handler changed something that threads may wait for.
 pub static LOOK_AGAIN: AtomicU32 = AtomicU32::new(0);
 /// Steps taken, for the watchdog.
@@ -319,7 +322,7 @@ impl Scheduler {
         any
     }
 
-    /// Lets time pass until the first limit; false if nobody has one.
+    /// Lets time pass until the first limit, and who waits for the world outside look again; false if nobody has a limit.
     fn pass_time(&mut self) -> bool {
         let mut first = u64::MAX;
         for index in self.ready..self.count {
@@ -327,10 +330,19 @@ impl Scheduler {
                 first = first.min(self.task(index).until);
             }
         }
-        if first != u64::MAX {
-            self.steps = self.steps.max(first);
+        if first == u64::MAX {
+            return false;
         }
-        first != u64::MAX
+        self.steps = self.steps.max(first);
+        // Others, whom we do not see, have had that time, too.
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            if task.state == State::Blocked && task.retries && task.object < CHANNELS_END {
+                task.outcome = Waited::Woken;
+                self.make_ready(index);
+            }
+        }
+        true
     }
 
     /// Who runs next, now that the running thread cannot; waits if need be. `None` if that
@@ -352,8 +364,6 @@ impl Scheduler {
                 return Some(self.choose(None));
             }
             if self.pass_time() {
-                // Others, whom we do not see, have had that time, too.
-                self.look_again(Waited::Woken);
                 continue;
             }
             if self.away > 0 {
