@@ -21,7 +21,8 @@ fn write(out: &mut String, sums: &Sums, left_out: usize) -> std::fmt::Result {
          errors. Warnings about the order of locks (ThreadSanitizer, Helgrind) count as found in programs that can deadlock. DRD names one of the two accesses of \
          a race: any race that has it counts as found. A run that hangs is ended after 3 s (the sixth of a program after 0.5 s; valgrind and Deadheat: 60 s). Time is that of all runs on a wall \
          clock, two programs at a time, without building them; ThreadSanitizer's addresses are turned into lines afterwards, which is not in its time. Memory is the most of \
-         the process that was started.\n"
+         the process that was started. Rust's standard library is as it comes, not instrumented: what it orders, ThreadSanitizer sees in part. loom and shuttle, for which programs have to be \
+         rewritten, are compared in [Exploring](explore.md).\n"
     )?;
     writeln!(
         out,

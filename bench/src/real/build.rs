@@ -125,6 +125,7 @@ pub fn tests(cache: &Path, deadheat: &Path, tests: &Tests) -> Result<Built, Fail
             .arg("-a")
             .arg(published.join("."))
             .arg(&folder))?;
+        stand_alone(&folder.join("Cargo.toml")).map_err(|error| error.to_string())?;
     }
     let test = |command: &mut Command| {
         let output = command
@@ -146,6 +147,15 @@ pub fn tests(cache: &Path, deadheat: &Path, tests: &Tests) -> Result<Built, Fail
         version: tests.version.to_owned(),
         lines: lines(&folder.join("src"))?,
     })
+}
+
+/// Makes a crate the root of a workspace, so that it is not looked for in one around it.
+fn stand_alone(manifest: &Path) -> std::io::Result<()> {
+    let text = fs::read_to_string(manifest)?;
+    match text.lines().any(|line| line.trim() == "[workspace]") {
+        true => Ok(()),
+        false => fs::write(manifest, text + "\n[workspace]\n"),
+    }
 }
 
 /// The folder into which cargo has put a crate as it was published.

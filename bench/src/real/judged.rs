@@ -60,6 +60,17 @@ const JUDGED: &[Judged] = &[
     ),
     judged(
         "nginx",
+        "ngx_spinlock",
+        "real by the rules of C. The lock of the queue of tasks that are done is looked at by a plain read and given back by a plain write (`ngx_unlock`) of a `volatile` word, beside the compare-and-swap that takes it. On x86 \
+         it does no harm",
+    ),
+    judged(
+        "nginx",
+        "ngx_thread_pool_handler",
+        "real by the rules of C, and the same cause as at the spinlock: the queue of tasks that are done, and the tasks in it, are handed over under that lock alone",
+    ),
+    judged(
+        "nginx",
         "ngx_destroy_pool",
         "real by the rules of C, and the same cause: between the last that a thread of the pool does to its queue and the release of the memory stands only that number",
     ),
