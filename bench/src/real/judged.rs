@@ -71,6 +71,11 @@ const JUDGED: &[Judged] = &[
     ),
     judged(
         "nginx",
+        "ngx_epoll_notify",
+        "real. Each thread of the pool stores the handler without a lock before it wakes the first thread, which may be reading it for another; all store the same",
+    ),
+    judged(
+        "nginx",
         "ngx_destroy_pool",
         "real by the rules of C, and the same cause: between the last that a thread of the pool does to its queue and the release of the memory stands only that number",
     ),
