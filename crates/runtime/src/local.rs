@@ -49,10 +49,11 @@ pub struct Local {
     pub caller: usize,
     /// What the thread is watched with; null if it is not. See [`Local::set_watcher`].
     pub watcher: *mut Watcher,
-    /// The state of memory that only this thread has accessed, if it is watched in the simple mode.
+    /// The states of two words that only this thread has accessed, if it is watched in the simple mode.
     owned: u64,
-    /// What shared memory says then about which its reads, and its writes, change nothing.
-    pub settled: [u64; 2],
+    /// What two shared ones say then about which its reads, and its writes, change nothing: of this
+    /// thread alone, and of many.
+    pub settled: [[u64; 2]; 2],
     /// The thread, once it is known.
     pub thread: *mut Thread,
     /// Above zero while the thread is inside the runtime: what it calls there is not its own.

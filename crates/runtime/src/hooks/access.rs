@@ -6,9 +6,43 @@ use deadheat_wire::word::{READ1, WRITE1};
 
 use crate::local::{FILTER, FILTER_MASK, NO_FILTER, OWNED, SEGMENT, SETTLED, WRITES};
 use crate::record::event;
-use crate::watch::{FLAGGED, MANY, TELLING, THREAD_SHIFT, WORD_ADDRESS, WORDS};
+use crate::watch::{DISREGARDED, FLAGGED, STATE_ADDRESS, STATES};
 
-/// Exports `$name(addr)`. An access that stands in the thread's filter is done with after thirteen
+/// Returns from a hook if the state of the access's one or two words (at `rcx + rax`) is one of the four that it
+/// does not change: the thread's own (in `$owned`), flagged, shared and settled in two ways. All registers
+/// are as wide as the states together.
+#[rustfmt::skip]
+macro_rules! compare_state {
+    ($state:literal, $telling:literal, $owned:literal) => {
+        concat!(
+            "mov ", $state, ", [rcx + rax]\n",
+            "cmp ", $state, ", ", $owned, "\n",
+            "jne 5f\n",
+            "ret\n",
+            "5:\n",
+            "cmp ", $state, ", {flagged}\n",
+            "jne 5f\n",
+            "ret\n",
+            "5:\n",
+            "mov ", $telling, ", ", $state, "\n",
+            ".if {disregarded}\n",
+            "and rax, ~(1 << {disregarded})\n",
+            ".if {shift} > 2\n",
+            "btr rax, {disregarded} + 32\n",
+            ".endif\n",
+            ".endif\n",
+            "cmp ", $telling, ", fs:[r8 + {settled}]\n",
+            "jne 5f\n",
+            "ret\n",
+            "5:\n",
+            "cmp ", $telling, ", fs:[r8 + {settled} + 8]\n",
+            "jne 4f\n",
+            "ret\n",
+        )
+    };
+}
+
+/// Exports `$name(addr)`. An access that stands in the thread's filter is done with after sixteen
 /// instructions; any other goes on to `miss`, with the return address and what the filter lacks. In the
 /// simple mode of watching there is no filter: the state of the memory itself is as near. `$loose` are
 /// the bits of an address that show that it may lie across two words of four bytes.
@@ -41,45 +75,25 @@ macro_rules! access_hooks {
                 "mov rcx, rax",
                 "mov rsi, [rsp]",
                 "jmp {miss}",
-                ".p2align 4",
+                ".p2align 6",
                 "3:",
-                "movabs rax, {word_address}",
-                "movabs rcx, {words}",
+                "movabs rax, {state_address}",
+                "movabs rcx, {states}",
                 ".if {loose}",
                 "test dil, {loose}",
                 "jne 4f",
                 ".endif",
                 "and rax, rdi",
-                "mov r9, [rcx + rax * 2]",
-                ".if {shift} > 2",
-                "cmp [rcx + rax * 2 + 8], r9",
-                "jne 4f",
-                ".endif",
                 ".if {shift} > 3",
-                "cmp [rcx + rax * 2 + 16], r9",
-                "jne 4f",
-                "cmp [rcx + rax * 2 + 24], r9",
+                "mov r9, [rcx + rax]",
+                "cmp [rcx + rax + 8], r9",
                 "jne 4f",
                 ".endif",
-                "cmp r9, rdx",
-                "jne 5f",
-                "ret",
-                "5:",
-                "cmp r9, {flagged}",
-                "jne 5f",
-                "ret",
-                "5:",
-                "mov rax, fs:[r8 + {settled}]",
-                "xor rax, r9",
-                "test eax, {telling}",
-                "jne 4f",
-                "test r9d, {many}",
-                "je 5f",
-                "ret",
-                "5:",
-                "shr rax, {thread_shift}",
-                "jne 4f",
-                "ret",
+                ".if {shift} > 2",
+                compare_state!("r9", "rax", "rdx"),
+                ".else",
+                compare_state!("r9d", "eax", "edx"),
+                ".endif",
                 "4:",
                 "mov rsi, [rsp]",
                 "jmp {miss_simply}",
@@ -93,13 +107,11 @@ macro_rules! access_hooks {
                 mask = const FILTER_MASK,
                 salt = const if $kind < WRITE1 { 0 } else { WRITES * 8 },
                 miss = sym miss,
-                word_address = const WORD_ADDRESS,
-                words = const WORDS,
+                state_address = const if $shift < 2 { STATE_ADDRESS & !3 } else { STATE_ADDRESS },
+                states = const STATES,
                 loose = const $loose,
-                settled = const SETTLED + 8 * ($kind >= WRITE1) as usize,
-                telling = const TELLING[($kind >= WRITE1) as usize],
-                thread_shift = const THREAD_SHIFT,
-                many = const MANY,
+                settled = const SETTLED + 16 * ($kind >= WRITE1) as usize,
+                disregarded = const if $kind < WRITE1 { DISREGARDED } else { 0 },
                 flagged = const FLAGGED,
                 miss_simply = sym miss_simply,
             )

@@ -41,8 +41,8 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_wire::Op;
 
-pub use shadow::{WORD_ADDRESS, WORDS};
-pub use simple::{FLAGGED, MANY, TELLING, THREAD_SHIFT};
+pub use shadow::{STATE_ADDRESS, STATES};
+pub use simple::{DISREGARDED, FLAGGED};
 pub use watcher::{Racing, Watcher, access, access_simply};
 
 use crate::local::{Inside, Local, local};
@@ -73,13 +73,16 @@ pub fn start(path: &[u8]) -> bool {
         ));
     }
     let started = match options::DETECTOR.get() {
-        options::SIMPLE => locksets::start(),
-        options::DETAILED => detailed::start(),
+        options::SIMPLE => {
+            shadow::use_states();
+            locksets::start()
+        }
+        options::DETAILED => {
+            shadow::use_words();
+            detailed::start()
+        }
         _ => true,
     };
-    if options::DETECTOR.get() != 0 {
-        shadow::use_words();
-    }
     if options::DETECTOR.get() == options::DETAILED
         && options::SELECT
             .path()

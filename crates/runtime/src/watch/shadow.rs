@@ -8,7 +8,7 @@
 mod at_once;
 mod whole;
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 pub use at_once::{can_enter_at_once, enter_at_once, is_said};
 pub use whole::{enter_whole, place_of_whole};
@@ -26,6 +26,7 @@ const BASE: usize = 0x1000_0000_0000;
 /// them.
 const ADDRESS: usize = 0x0FFF_FFFF_FFF8;
 const SPAN: usize = (ADDRESS + 8) * CELLS;
+const PAGE: usize = 4096;
 
 /// Reserves the addresses; the error number if the system refuses. No memory is used until it is
 /// touched, and none of it goes into core dumps.
@@ -51,24 +52,47 @@ pub fn reserve() -> Result<(), isize> {
     Ok(())
 }
 
-/// How many cells of each eight bytes are used: all, or two words (see [`word`]).
+/// How much of the shadow is used for each byte of the program, if not four cells for each eight.
 static USED: AtomicUsize = AtomicUsize::new(CELLS);
 
-/// From now on there is one word for four bytes, not cells.
+/// From now on there is one word for four bytes ([`word`]), not cells.
 pub fn use_words() {
     USED.store(2, Ordering::Relaxed);
 }
 
-/// Where the words begin, and the bits of an address that find its word: of each four bytes there are
-/// eight.
-pub const WORDS: usize = BASE;
-/// See [`WORDS`].
-pub const WORD_ADDRESS: usize = ADDRESS | 4;
+/// From now on there is one state for four bytes ([`state`]), not cells.
+pub fn use_states() {
+    USED.store(1, Ordering::Relaxed);
+}
+
+/// The bits of an address that find its word.
+const WORD_ADDRESS: usize = ADDRESS | 4;
 
 /// The word of the four bytes around an address, where there are no cells.
 #[inline(always)]
 pub fn word(addr: usize) -> *const AtomicU64 {
-    (WORDS + (addr & WORD_ADDRESS) * 2) as *const AtomicU64
+    (BASE + (addr & WORD_ADDRESS) * 2) as *const AtomicU64
+}
+
+/// Where the states begin. There is one of four bytes for each four bytes of the program. It lies off from
+/// what it is for by a page and a half: caches that guess by some bits of an address (AMD's Zen) would
+/// not keep both, and stores would hold up loads that are at the same place of another page.
+pub const STATES: usize = BASE + PAGE + PAGE / 2;
+/// The bits of an address that find its state, if it has no lower ones.
+pub const STATE_ADDRESS: usize = WORD_ADDRESS | 3;
+/// Behind the states: see [`earlier`].
+const EARLIER: usize = BASE + PAGE + STATE_ADDRESS + 1 + PAGE;
+
+/// The state of the four bytes around an address, where there are no cells.
+#[inline(always)]
+pub fn state(addr: usize) -> *const AtomicU32 {
+    (STATES + (addr & WORD_ADDRESS)) as *const AtomicU32
+}
+
+/// What belongs to some states. It is forgotten when there is reason to.
+#[inline(always)]
+pub fn earlier(addr: usize) -> *const AtomicU64 {
+    (EARLIER + (addr & WORD_ADDRESS) * 2) as *const AtomicU64
 }
 
 fn advise(start: usize, bytes: usize, advice: i32) {
@@ -89,14 +113,14 @@ pub fn cells(addr: usize) -> *const Cells {
 
 /// Forgets all accesses to `bytes` bytes from `addr` on.
 pub fn clear(addr: usize, bytes: usize) {
-    const PAGE: usize = 4096;
     /// From here on the kernel is faster.
     const LARGE: usize = 128 * 1024;
     if bytes == 0 {
         return;
     }
     let used = USED.load(Ordering::Relaxed);
-    let start = BASE + (addr & ADDRESS) * used;
+    let base = if used == 1 { STATES } else { BASE };
+    let start = base + (addr & ADDRESS) * used;
     let len = (((addr + bytes - 1) >> 3).wrapping_sub(addr >> 3) + 1) * 8 * used;
     if start + len > BASE + SPAN {
         return;
@@ -116,6 +140,10 @@ pub fn clear(addr: usize, bytes: usize) {
     zero(start, first);
     advise(first, last - first, libc::MADV_DONTNEED);
     zero(last, start + len);
+    if used == 1 {
+        let [from, to] = [first, last].map(|end| EARLIER + (end - STATES) * 2);
+        advise(from, to - from, libc::MADV_DONTNEED);
+    }
 }
 
 /// Forgets all accesses.

@@ -11,7 +11,7 @@
 //! count. Known misses: those of the locality check. What is flagged need not be a race: only
 //! locks are seen, not what else orders threads, and not locks made of atomics (Rust's).
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::watch::{AccessKind, Place};
 
@@ -23,83 +23,100 @@ use crate::local::Local;
 use crate::threads;
 
 /// A word's state: two bits for its kind, then as below.
-#[derive(Clone, Copy)]
-struct State(u64);
+///
+/// Of a thread's number a shared word has only the last bits: two threads with the same are taken for one,
+/// so that what only these two access is not flagged.
+#[derive(Clone, Copy, PartialEq)]
+struct State(u32);
 
-const KIND: u64 = 0b11;
-const OWNED: u64 = 1;
-const SHARED: u64 = 2;
+const KIND: u32 = 0b11;
+const OWNED: u32 = 1;
+const SHARED: u32 = 2;
 /// No lock protects it, and that was told: nothing more is learned about it.
-pub const FLAGGED: u64 = 3;
-const WRITTEN: u64 = 1 << 2;
-/// There were accesses of two threads since it is shared.
-pub const MANY: u64 = 1 << 3;
-const SET_SHIFT: u32 = 4;
-const SET: u64 = ((1 << locksets::BITS) - 1) << SET_SHIFT;
-const CONTEXT_SHIFT: u32 = SET_SHIFT + locksets::BITS;
-/// Where a state has its thread.
-pub const THREAD_SHIFT: u32 = CONTEXT_SHIFT + super::context::BITS;
-
-const _: () = assert!(THREAD_SHIFT + 22 == 64, "as many threads as there can be");
+pub const FLAGGED: i32 = -1;
+const WRITTEN: u32 = 1 << 2;
+/// There were accesses of two threads since it is shared; it names none of them any more.
+const MANY: u32 = 1 << 3;
+/// Where an owned word has its thread, and a shared one its set.
+const SHIFT: u32 = 4;
+const SET: u32 = (1 << locksets::BITS) - 1;
+const THREAD_SHIFT: u32 = SHIFT + locksets::BITS;
 
 impl State {
-    const fn shared(flags: u64, set: u32, context: u32, thread: u32) -> Self {
-        State(
-            SHARED
-                | flags
-                | (set as u64) << SET_SHIFT
-                | (context as u64) << CONTEXT_SHIFT
-                | (thread as u64) << THREAD_SHIFT,
-        )
+    const fn flagged() -> Self {
+        State(FLAGGED as u32)
     }
 
-    const fn thread(self) -> u32 {
-        (self.0 >> THREAD_SHIFT) as u32
+    const fn owned(thread: u32) -> Self {
+        State(OWNED | thread << SHIFT)
+    }
+
+    const fn shared(flags: u32, set: u32, thread: u32) -> Self {
+        let thread = if flags & MANY == 0 { thread } else { 0 };
+        State(SHARED | flags | set << SHIFT | thread << THREAD_SHIFT)
+    }
+
+    const fn is(self, kind: u32) -> bool {
+        self.0 & KIND == kind
+    }
+
+    const fn flags(self) -> u32 {
+        self.0 & (WRITTEN | MANY)
     }
 
     const fn set(self) -> u32 {
-        (self.0 >> SET_SHIFT) as u32 & ((1 << locksets::BITS) - 1)
+        self.0 >> SHIFT & SET
     }
 
-    const fn context(self) -> u32 {
-        (self.0 >> CONTEXT_SHIFT) as u32 & ((1 << super::context::BITS) - 1)
+    /// Whether a shared word's one thread may be this one.
+    const fn is_of(self, thread: u32) -> bool {
+        self.0 >> THREAD_SHIFT == thread << THREAD_SHIFT >> THREAD_SHIFT
+    }
+
+    /// As the state of two words.
+    const fn twice(self) -> u64 {
+        self.0 as u64 * (1 << 32 | 1)
     }
 }
 
-/// What a shared word says if accesses of a thread with these locks, reads or writes, change nothing, as far
-/// as it is [`TELLING`]. It is of that thread alone, or of several.
-pub const fn settled([all, writing]: [u32; 2], thread: u32) -> [u64; 2] {
+/// What two words say that only the thread with this number has accessed.
+pub const fn owned(thread: u32) -> u64 {
+    State::owned(thread).twice()
+}
+
+/// What two shared words say if accesses of a thread with these locks, reads or writes, change nothing: if they are of
+/// this thread alone, and if they are of many. For reads without the bit [`DISREGARDED`].
+pub const fn settled([all, writing]: [u32; 2], thread: u32) -> [[u64; 2]; 2] {
     [
-        State::shared(0, all, 0, thread).0,
-        State::shared(WRITTEN, writing, 0, thread).0,
+        [
+            State::shared(0, all, thread).twice(),
+            State::shared(MANY, all, 0).twice(),
+        ],
+        [
+            State::shared(WRITTEN, writing, thread).twice(),
+            State::shared(WRITTEN | MANY, writing, 0).twice(),
+        ],
     ]
 }
 
-/// How far that is for reads and for writes; the thread comes in the bits from [`THREAD_SHIFT`] on.
-pub const TELLING: [u64; 2] = [KIND | SET, KIND | SET | WRITTEN];
-
-/// The state of a word that only the thread with this number has accessed.
-pub const fn owned(thread: u32) -> u64 {
-    OWNED | (thread as u64) << THREAD_SHIFT
-}
+/// Which bit of a word does not matter to a read: that it was written.
+pub const DISREGARDED: u32 = WRITTEN.trailing_zeros();
 
 /// Whether an access changes nothing about a word that was accessed before.
 #[inline(always)]
 fn says_nothing_new(watcher: &Watcher, state: State, write: bool) -> bool {
-    let differs = state.0 ^ watcher.settled[usize::from(write)];
-    if differs & TELLING[usize::from(write)] == 0 {
-        return differs >> THREAD_SHIFT == 0 || state.0 & MANY != 0;
-    }
-    state.0 == owned(watcher.thread) || state.0 == FLAGGED
+    let telling = if write { state.0 } else { state.0 & !WRITTEN };
+    let settled = watcher.settled[usize::from(write)].map(|settled| settled as u32);
+    state == State::owned(watcher.thread) || state == State::flagged() || settled.contains(&telling)
 }
 
 /// The words around an address, and what they say if they all say the same: what is always accessed
 /// whole is looked at once.
 #[inline(always)]
-fn words<const WORDS: usize>(addr: usize) -> ([&'static AtomicU64; WORDS], Option<State>) {
-    // SAFETY: every address of the program has its word.
-    let words = core::array::from_fn(|at| unsafe { &*shadow::word(addr + 4 * at) });
-    let states = words.map(|word: &AtomicU64| word.load(Ordering::Relaxed));
+fn words<const WORDS: usize>(addr: usize) -> ([&'static AtomicU32; WORDS], Option<State>) {
+    // SAFETY: every address of the program has its state.
+    let words = core::array::from_fn(|at| unsafe { &*shadow::state(addr + 4 * at) });
+    let states = words.map(|word: &AtomicU32| word.load(Ordering::Relaxed));
     let is_one = states.iter().all(|state| *state == states[0]);
     (words, is_one.then_some(State(states[0])))
 }
@@ -132,7 +149,7 @@ pub unsafe fn access<const WORDS: usize>(
     };
     if state.0 == 0 {
         for word in words {
-            word.store(owned(watcher.thread), Ordering::Relaxed);
+            word.store(State::owned(watcher.thread).0, Ordering::Relaxed);
         }
         return watcher.count(local.cast_mut());
     }
@@ -151,49 +168,79 @@ unsafe fn change<const WORDS: usize>(
     watcher: &mut Watcher,
     local: *const Local,
     (addr, size): (usize, usize),
-    words: [&AtomicU64; WORDS],
+    words: [&AtomicU32; WORDS],
     state: State,
     write: bool,
     pc: usize,
 ) {
     let held = watcher.locksets[usize::from(write)];
     let wrote = if write { WRITTEN } else { 0 };
-    let (flags, set) = if state.0 & KIND == OWNED {
+    let (flags, set) = if state.is(OWNED) {
         (wrote, held)
     } else {
-        let many = if state.thread() != watcher.thread {
-            MANY
-        } else {
-            0
-        };
-        let flags = state.0 & (WRITTEN | MANY) | wrote | many;
-        (flags, watcher.common.with(state.set(), held))
+        let is_one = state.flags() & MANY != 0 || state.is_of(watcher.thread);
+        let many = if is_one { 0 } else { MANY };
+        let set = watcher.common.with(state.set(), held);
+        (state.flags() | wrote | many, set)
     };
-    if state.0 & KIND == SHARED && flags == state.0 & (WRITTEN | MANY) && set == state.set() {
+    if state.is(SHARED) && flags == state.flags() && set == state.set() {
         return;
     }
     // SAFETY: as the caller says.
     let context = unsafe { watcher.context(local, pc) };
     let is_flagged = set == 0 && flags == WRITTEN | MANY;
-    let next = match is_flagged {
-        true => FLAGGED,
-        false => State::shared(flags, set, context, watcher.thread).0,
-    };
-    for word in words {
-        word.store(next, Ordering::Relaxed);
-    }
     if is_flagged {
-        let earlier = (state.0 & MANY == 0).then_some(state);
+        let alone = state.flags() & MANY == 0;
         for at in 0..WORDS {
-            flag(
-                watcher,
-                addr + 4 * at,
-                size / WORDS,
-                write,
-                context,
-                earlier,
-            );
+            let addr = addr + 4 * at;
+            let earlier = if alone {
+                Earlier::of(addr, state)
+            } else {
+                None
+            };
+            flag(watcher, addr, size / WORDS, write, context, earlier);
         }
+    }
+    let next = match is_flagged {
+        true => State::flagged(),
+        false => State::shared(flags, set, watcher.thread),
+    };
+    for (at, word) in words.into_iter().enumerate() {
+        if !is_flagged && flags & MANY == 0 {
+            Earlier::keep(addr + 4 * at, watcher.thread, context);
+        }
+        word.store(next.0, Ordering::Relaxed);
+    }
+}
+
+/// The last access that changed what a word says, kept while all of them are of one thread.
+#[derive(Clone, Copy)]
+struct Earlier {
+    thread: u32,
+    context: u32,
+    write: bool,
+}
+
+impl Earlier {
+    fn keep(addr: usize, thread: u32, context: u32) {
+        // SAFETY: every address of the program has a place for it.
+        let kept = unsafe { &*shadow::earlier(addr) };
+        kept.store(
+            u64::from(thread) << 32 | u64::from(context),
+            Ordering::Relaxed,
+        );
+    }
+
+    /// What was kept of a word with this state, unless another thread is just changing both.
+    fn of(addr: usize, state: State) -> Option<Self> {
+        // SAFETY: as in `keep`.
+        let kept = unsafe { (*shadow::earlier(addr)).load(Ordering::Relaxed) };
+        let thread = (kept >> 32) as u32;
+        state.is_of(thread).then_some(Earlier {
+            thread,
+            context: kept as u32,
+            write: state.flags() & WRITTEN != 0,
+        })
     }
 }
 
@@ -209,7 +256,7 @@ fn flag(
     size: usize,
     write: bool,
     context: u32,
-    earlier: Option<State>,
+    earlier: Option<Earlier>,
 ) {
     let told = &mut watcher.told[context as usize % TOLD];
     if *told != context && !tell(watcher.thread, addr, size, write, context, earlier) {
@@ -229,7 +276,7 @@ fn tell(
     size: usize,
     write: bool,
     context: u32,
-    earlier: Option<State>,
+    earlier: Option<Earlier>,
 ) -> bool {
     let code = Context::of(context).signature() as usize % BY_CODE.len();
     // Most are not told of: they do not write where all threads read.
@@ -266,12 +313,12 @@ fn tell(
         thread,
         context: Context::of(context),
     };
-    let earlier = earlier.map(|state| Access {
-        kind: kind(state.0 & WRITTEN != 0),
+    let earlier = earlier.map(|earlier| Access {
+        kind: kind(earlier.write),
         addr: addr & !3,
         bytes: 4,
-        thread: state.thread(),
-        context: Context::of(state.context()),
+        thread: earlier.thread,
+        context: Context::of(earlier.context),
     });
     report::tell("flag", number, earlier.as_ref(), &later, |record| {
         record.place(place)

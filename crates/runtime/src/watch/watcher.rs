@@ -56,7 +56,7 @@ pub struct Watcher {
     /// The sets of all locks held, and of those held for writing (simple mode).
     pub locksets: [u32; 2],
     /// As [`Local::settled`] has it (simple mode).
-    pub settled: [u64; 2],
+    pub settled: [[u64; 2]; 2],
     /// See [`locksets::Last`].
     pub common: locksets::Last,
     /// Contexts of which enough was told (simple mode).
@@ -102,7 +102,7 @@ impl Watcher {
         self.take_slot();
     }
 
-    /// What words say in the simple mode that only this thread has accessed; 0 in other modes.
+    /// What two words say in the simple mode that only this thread has accessed; 0 in other modes.
     pub fn owned(&self) -> u64 {
         if self.simple {
             simple::owned(self.thread)
