@@ -100,5 +100,18 @@ fn write_table(out: &mut String, rows: &[Row], runs: usize) -> std::fmt::Result 
             simple / row.tsan,
         )?;
     }
+    let named = |row: &Row| format!("{} ({})", row.kernel, row.compiler);
+    let out_of_reach: Vec<String> = rows
+        .iter()
+        .filter(|row| row.hooks_alone > row.tsan / 2.0)
+        .map(named)
+        .collect();
+    if !out_of_reach.is_empty() {
+        writeln!(
+            out,
+            "\nThe simple mode is meant to cost less than half of TSan. The hooks alone cost more than that on {}.",
+            out_of_reach.join(", ")
+        )?;
+    }
     Ok(())
 }
