@@ -171,7 +171,8 @@ pub(crate) fn fail(why: Stop) {
     static SAID: AtomicU32 = AtomicU32::new(0);
     if SAID.swap(1, Ordering::Relaxed) == 0 {
         message::say(format_args!(
-            "recording stopped: {why}; the program goes on, what was written can be read"
+            "recording stopped: {why}; the program goes on, what was written can be read{}",
+            why.advice()
         ));
     }
 }

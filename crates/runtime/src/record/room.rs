@@ -39,7 +39,11 @@ pub fn begin(bytes: u64) {
     LARGEST_FILE.store(largest_file(), Ordering::Relaxed);
     WRITTEN.store(bytes, Ordering::Relaxed);
     TAKEN.store(bytes, Ordering::Relaxed);
-    NEXT_LOOK.store(0, Ordering::Relaxed);
+    let next_look = match options::KEEP_FREE.given() {
+        Some(0) => u64::MAX, // Writing will tell.
+        _ => 0,
+    };
+    NEXT_LOOK.store(next_look, Ordering::Relaxed);
 }
 
 /// Takes the room for a block of this size at the end of the trace.
@@ -69,9 +73,10 @@ fn take(file: i32, bytes: u64) -> Result<(), Stop> {
     }
     let spare = match disk(file) {
         Some(disk) => disk.spare().checked_sub(bytes).ok_or(Stop::Space)?,
-        None => u64::MAX, // Writing will tell.
+        None => u64::MAX,
     };
-    NEXT_LOOK.store(taken + (spare / 2).min(MOST_UNSEEN), Ordering::Relaxed);
+    let next_look = taken + (spare / 2).min(MOST_UNSEEN);
+    NEXT_LOOK.store(next_look, Ordering::Relaxed);
     Ok(())
 }
 

@@ -25,11 +25,8 @@ impl Stop {
     /// In words.
     pub const fn told(self) -> &'static str {
         match self {
-            Stop::Size => "it has the largest size that is allowed (--max-size allows more)",
-            Stop::Space => {
-                "the disk is nearly full, and the rest is left to others (make room, record to another \
-                 disk, or leave less free with --keep-free)"
-            }
+            Stop::Size => "it has reached its largest size",
+            Stop::Space => "the disk is nearly full",
             Stop::Refused(error) => match -error as i32 {
                 libc::ENOSPC => "the disk is full",
                 libc::EDQUOT => "the disk quota is used up",
@@ -37,6 +34,15 @@ impl Stop {
                 libc::EFBIG => "the trace reached the largest size a file may have",
                 _ => "the trace could not be written",
             },
+        }
+    }
+
+    /// What the user can do about it.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Stop::Size => " (--max-size allows more)",
+            Stop::Space => " (make room, record to another disk, or leave less free: --keep-free)",
+            Stop::Refused(_) => "",
         }
     }
 }

@@ -1,0 +1,246 @@
+//! Recordings that end before the program does: at the size that is allowed, and before the disk is full.
+
+mod support;
+
+use std::process::Command;
+
+use deadheat_trace::file::{Damage, TraceFile};
+use deadheat_trace::verify;
+use support::program::{build, run};
+use support::{Sandbox, succeed};
+
+/// Two threads, a race at their start, then more events than there is room for.
+const MANY: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+int racy, shared;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *count(void *arg) {
+    racy++;
+    for (int i = 0; i < 100000; i++) {
+        pthread_mutex_lock(&lock);
+        shared++;
+        pthread_mutex_unlock(&lock);
+    }
+    return arg;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, count, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    printf("%d\n", shared);
+    return 0;
+}
+"#;
+
+/// What was printed, with numbers that depend on luck or on the machine as `N`.
+fn steady(told: &str) -> String {
+    let mut steady = String::new();
+    for line in told.lines() {
+        let is_count = line.contains(" events ");
+        let mut letters = line.chars().peekable();
+        while let Some(letter) = letters.next() {
+            if is_count && letter.is_ascii_digit() {
+                while letters.next_if(|c| "0123456789,.".contains(*c)).is_some() {}
+                steady.push('N');
+            } else {
+                steady.push(letter);
+            }
+        }
+        steady.push('\n');
+    }
+    steady.replace("N s:", "N ms:")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What a recording takes: its trace and the buffers beside it.
+fn taken(here: &Sandbox, name: &str) -> u64 {
+    let size = |name: &str| here.path().join(name).metadata().unwrap().len();
+    size(name) + size(&format!("{name}.live"))
+}
+
+#[test]
+fn a_recording_ends_at_its_largest_size_and_the_program_does_not() {
+    let here = build(MANY, "gcc", &["-g"]);
+    for (mode, flags) in [("parallel", &[][..]), ("serial", &["--serial"])] {
+        let mut record = here.deadheat(["record", "-o", mode, "--max-size", "1M"]);
+        let told = here.told(record.args(flags).arg("./prog"));
+        insta::assert_snapshot!(format!("largest_size_{mode}"), steady(&told));
+
+        let taken = taken(&here, mode);
+        assert!(
+            (850_000..=1_000_000).contains(&taken),
+            "{mode}: {taken} bytes"
+        );
+        let file = TraceFile::open(here.path().join(mode)).unwrap();
+        assert!(
+            matches!(file.damage(), [Damage::Stopped { salvaged: 1.., .. }]),
+            "{mode}: {:?}",
+            file.damage()
+        );
+        let report = verify::verify(&mut file.read()).unwrap();
+        assert!(
+            report.errors == 0 && report.steps > 30_000,
+            "{mode}: {report:?}"
+        );
+    }
+    let predicted = here.deadheat(["predict", "serial"]).output().unwrap();
+    assert_eq!(predicted.status.code(), Some(66));
+    assert!(text(&predicted.stdout).contains("proven race on racy"));
+    let predicted = here.deadheat(["predict", "parallel"]).output().unwrap();
+    assert!([0, 66].contains(&predicted.status.code().unwrap()));
+}
+
+#[test]
+fn a_recording_that_is_small_enough_is_whole() {
+    let here = build(MANY, "gcc", &[]);
+    let mut record = here.deadheat(["record", "-o", "trace", "--max-size", "100M", "./prog"]);
+    let output = succeed(&mut record);
+    assert!(!text(&output.stderr).contains("stopped"));
+    let file = TraceFile::open(here.path().join("trace")).unwrap();
+    assert!(file.closed().is_some() && file.damage().is_empty());
+}
+
+/// What is found in the part that was recorded is confirmed by the whole program.
+#[test]
+fn a_program_is_checked_as_far_as_it_was_recorded() {
+    let here = build(MANY, "gcc", &["-g"]);
+    let mut check = here.deadheat(["check", "--max-size", "1M", "--orders", "0", "./prog"]);
+    let output = check.output().unwrap();
+    let (shown, told) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(66), "{shown}{told}");
+    assert!(shown.contains("confirmed race on racy"), "{shown}{told}");
+    assert!(
+        told.contains("note: the recording stopped before the program ended"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_project_sets_the_size_once() {
+    let here = build(MANY, "gcc", &[]);
+    here.file("deadheat.toml", "max-size = \"2MB\"\n");
+    succeed(&mut here.deadheat(["record", "-o", "by_file", "./prog"]));
+    let by_file = taken(&here, "by_file");
+    assert!((1_850_000..=2_000_000).contains(&by_file), "{by_file}");
+    let mut record = here.deadheat(["record", "-o", "by_variable", "./prog"]);
+    succeed(record.env("DEADHEAT_OPTIONS", "max_size=1M"));
+    let by_variable = taken(&here, "by_variable");
+    assert!(
+        (850_000..=1_000_000).contains(&by_variable),
+        "{by_variable}"
+    );
+}
+
+#[test]
+fn sizes_that_make_no_sense_are_refused() {
+    let here = Sandbox::new();
+    for (name, size) in [
+        ("unit", "5X"),
+        ("too_small", "500"),
+        ("too_large", "99999999T"),
+    ] {
+        let mut record = here.deadheat(["record", "--max-size", size, "./prog"]);
+        insta::assert_snapshot!(format!("wrong_size_{name}"), here.told(&mut record));
+    }
+}
+
+/// More is to stay free than there is: the program runs, and it is said that nothing was recorded.
+#[test]
+fn a_disk_without_room_to_spare() {
+    let here = build(MANY, "gcc", &[]);
+    for (mode, flags) in [("parallel", &[][..]), ("serial", &["--serial"])] {
+        let mut record = here.deadheat(["record", "--keep-free", "1000000T"]);
+        let told = here.told(record.args(flags).arg("./prog"));
+        insta::assert_snapshot!(format!("no_room_{mode}"), told);
+        assert_eq!(
+            text(&succeed(&mut here.deadheat(["ls"])).stdout),
+            "",
+            "nothing is left of it"
+        );
+    }
+}
+
+/// However little is allowed, the program runs and what is there can be read.
+#[test]
+fn the_runtime_keeps_to_any_size() {
+    let here = build(MANY, "gcc", &[]);
+    let slot = 69_632; // what a thread's buffer takes
+    let sizes = [1, 100, 1000, slot, slot + 4000, 2 * slot + 4000, 5 * slot];
+    for mode in ["parallel", "serial"] {
+        for size in sizes {
+            let name = format!("{mode}{size}");
+            let options = format!("mode={mode}:max_size={size}");
+            let output = succeed(&mut run(&here, &name, &options));
+            assert_eq!(text(&output.stdout), "200000\n");
+            let told = text(&output.stderr);
+            assert_eq!(told.matches("recording stopped").count(), 1, "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+            let taken = taken(&here, &name);
+            assert!(taken <= size.max(1000), "{name}: {taken} bytes");
+            let file = TraceFile::open(here.path().join(&name)).unwrap();
+            assert!(
+                matches!(file.damage(), [Damage::Stopped { .. }]),
+                "{name}: {:?}",
+                file.damage()
+            );
+            let report = verify::verify(&mut file.read()).unwrap();
+            assert_eq!(report.errors, 0, "{name}: {report:?}");
+        }
+    }
+}
+
+/// Runs a script where `$DISK` is an empty disk of ten megabytes; none if such cannot be made here.
+fn on_small_disk(here: &Sandbox, script: &str) -> Option<String> {
+    const NO_DISK: i32 = 99;
+    let disk = here.path().join("disk");
+    std::fs::create_dir_all(&disk).unwrap();
+    let mount = "mount -t tmpfs -o size=10M tmpfs \"$DISK\" || exit 99";
+    let mut command: Command = here.command("unshare");
+    command.args(["--map-root-user", "--mount", "bash", "-c"]);
+    command.arg(format!("{mount}\nexec 2>&1\n{script}"));
+    command.env("DISK", &disk).env("DEADHEAT_STORE", &disk);
+    let output = command.output().unwrap();
+    let is_there = output.status.code() != Some(NO_DISK);
+    let cannot = !is_there || text(&output.stderr).contains("unshare:");
+    (!cannot).then(|| text(&output.stdout))
+}
+
+#[test]
+fn some_of_the_disk_stays_free() {
+    let here = build(&MANY.replace("100000", "500000"), "gcc", &["-g"]);
+    let script = |flags: &str| {
+        format!(
+            "deadheat record {flags} ./prog; echo \"exit: $?\"\n\
+             free=$(df --output=avail -B1 $DISK | tail -n 1)\n\
+             deadheat trace verify; echo \"exit: $?\"\n\
+             deadheat predict >/dev/null; echo \"exit: $?\"\n\
+             echo free $free"
+        )
+    };
+    let cases = [
+        // About a twentieth of ten megabytes is left: a block more or less.
+        ("parallel", "", 450_000..700_000),
+        ("serial", "--serial", 450_000..700_000),
+        ("asked", "--serial --keep-free 4M", 3_930_000..4_200_000),
+        ("nothing", "--keep-free 0", 0..100_000),
+    ];
+    for (name, flags, expected) in cases {
+        let Some(told) = on_small_disk(&here, &script(flags)) else {
+            eprintln!("skipped: file systems cannot be mounted here");
+            return;
+        };
+        let (told, free) = told.rsplit_once("free ").unwrap();
+        let free: u64 = free.trim().parse().unwrap();
+        assert!(
+            expected.contains(&free),
+            "{name}: {free} bytes are free\n{told}"
+        );
+        insta::assert_snapshot!(format!("small_disk_{name}"), steady(told));
+    }
+}
