@@ -199,7 +199,11 @@ impl Plan {
             environment: Cow::Owned(launch::inherited()),
             variables,
             folder: None,
-            stdin: Source::Kept(Invocation::stdin_path(trace)),
+            stdin: Source::Kept {
+                copy: Invocation::stdin_path(trace),
+                keep_free: launch::option(&self.options, "keep_free")
+                    .and_then(|bytes| bytes.parse().ok()),
+            },
             output: elsewhere.or_else(|| self.aside.then(launch::errors_twice).flatten()),
             steady: self.steady,
             filled: None,

@@ -237,6 +237,7 @@ fn some_of_the_disk_stays_free() {
         ("serial", "--serial", 80_000..250_000),
         ("asked", "--serial --keep-free 1M", 930_000..1_100_000),
         ("nothing", "--serial --keep-free 0", 0..70_000),
+        ("nothing_parallel", "--keep-free 0", 0..70_000),
     ];
     for (name, flags, expected) in cases {
         let Some((told, [verified, predicted], free)) = recorded_on_small_disk(&here, flags) else {
@@ -252,5 +253,35 @@ fn some_of_the_disk_stays_free() {
         let found = flags.contains("--serial") || predicted != "0";
         assert_eq!(predicted, if found { "66" } else { "0" }, "{name}");
         insta::assert_snapshot!(format!("small_disk_{name}"), steady(&told));
+    }
+}
+
+/// A copy of the standard input that does not fit is given up; the program gets all of it, and is recorded.
+#[test]
+fn the_standard_input_does_not_fill_the_disk() {
+    const READS: &str = r#"
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+    static char buffer[65536];
+    long total = 0;
+    for (ssize_t got; (got = read(0, buffer, sizeof buffer)) > 0;)
+        total += got;
+    printf("%ld\n", total);
+    return 0;
+}
+"#;
+    let here = build(READS, "gcc", &[]);
+    here.file("input", &"input\n".repeat(1_000_000));
+    let cases = [
+        ("pipe", "cat input | deadheat record ./prog"),
+        ("file", "deadheat record ./prog <input"),
+    ];
+    for (name, command) in cases {
+        let Some(told) = on_small_disk(&here, &format!("{command}; echo \"exit: $?\"")) else {
+            eprintln!("skipped: file systems cannot be mounted here");
+            return;
+        };
+        insta::assert_snapshot!(format!("input_{name}"), steady(&told));
     }
 }

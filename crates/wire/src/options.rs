@@ -75,6 +75,11 @@ impl Described {
     }
 }
 
+/// How much of a disk of this size a recording leaves free, if [`KEEP_FREE`] was set to this.
+pub fn left_free(keep_free: Option<u64>, disk: u64) -> u64 {
+    keep_free.unwrap_or(KEEP_FREE.default.min(disk / 20))
+}
+
 /// The option of this name.
 pub fn named(name: &str) -> Option<Described> {
     ALL.into_iter().find(|option| option.name == name)
@@ -102,6 +107,14 @@ mod tests {
         assert_eq!((POLICY.value(b"pct"), POLICY.value(b"1")), (Some(1), None));
         assert_eq!(named("policy"), Some(POLICY));
         assert_eq!(named("polcy"), None);
+    }
+
+    #[test]
+    fn small_disks_are_not_left_alone() {
+        assert_eq!(left_free(None, 1 << 40), 1 << 30);
+        assert_eq!(left_free(None, 1000), 50);
+        assert_eq!(left_free(Some(900), 1000), 900);
+        assert_eq!(left_free(Some(0), 1 << 40), 0);
     }
 
     #[test]

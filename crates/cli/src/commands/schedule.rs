@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use crate::launch;
 use crate::settings::variable;
 
 /// How to record.
@@ -152,8 +153,7 @@ impl Schedule {
 
 /// Whether this list of options asks for a serial recording.
 pub fn is_serial(options: &str) -> bool {
-    let mut last_first = options.rsplit(':');
-    last_first.find_map(|option| option.strip_prefix("mode=")) == Some("serial")
+    launch::option(options, "mode") == Some("serial")
 }
 
 /// The smallest size that a recording can be held to: less has no room for the buffers of a few threads.

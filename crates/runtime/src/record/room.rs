@@ -6,14 +6,14 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use deadheat_wire::options::left_free;
+
 use super::Stop;
 use crate::options;
 use crate::sys;
 
 /// What may be written between two looks at the disk, at the most: others write to it, too.
 const MOST_UNSEEN: u64 = 64 << 20;
-/// Unless the user says how much is to stay free: one part of so many of the disk, if that is less.
-const SHARE_LEFT_FREE: u64 = 20;
 /// Kept for the block that says why the recording stopped.
 pub const LAST_BYTES: u64 = 512;
 
@@ -92,10 +92,7 @@ struct Disk {
 impl Disk {
     /// How much of it a recording may have.
     fn spare(self) -> u64 {
-        let left_free = match options::KEEP_FREE.given() {
-            Some(bytes) => bytes,
-            None => options::KEEP_FREE.get().min(self.bytes / SHARE_LEFT_FREE),
-        };
+        let left_free = left_free(options::KEEP_FREE.given(), self.bytes);
         self.free.saturating_sub(left_free)
     }
 }
