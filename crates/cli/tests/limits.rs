@@ -193,6 +193,53 @@ fn the_runtime_keeps_to_any_size() {
     }
 }
 
+/// A process that is forked has a trace of its own, with a size of its own, even if its parent's has ended.
+#[test]
+fn each_process_is_held_to_the_size() {
+    const FORKS: &str = r#"
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int shared;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *count(void *arg) {
+    for (int i = 0; i < 100000; i++) {
+        pthread_mutex_lock(&lock);
+        shared++;
+        pthread_mutex_unlock(&lock);
+    }
+    return arg;
+}
+int main(void) {
+    int status;
+    pthread_t thread;
+    pthread_create(&thread, 0, count, 0);
+    pthread_join(thread, 0);
+    pid_t child = fork();
+    pthread_create(&thread, 0, count, 0);
+    pthread_join(thread, 0);
+    if (child == 0)
+        return shared == 200000 ? 7 : 8;
+    return waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7 ? 0 : 1;
+}
+"#;
+    let here = build(FORKS, "gcc", &[]);
+    succeed(&mut run(&here, "trace", "mode=serial:max_size=1000000"));
+    let files = std::fs::read_dir(here.path()).unwrap();
+    let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let is_trace = |name: &String| name.starts_with("trace") && !name.ends_with("live");
+    let traces: Vec<String> = names.filter(is_trace).collect();
+    assert_eq!(traces.len(), 2, "{traces:?}");
+    for name in traces {
+        let taken = taken(&here, &name);
+        assert!((850_000..=1_000_000).contains(&taken), "{name}: {taken}");
+        let file = TraceFile::open(here.path().join(&name)).unwrap();
+        assert!(matches!(file.damage(), [Damage::Stopped { .. }]), "{name}");
+        let report = verify::verify(&mut file.read()).unwrap();
+        assert_eq!(report.errors, 0, "{name}: {report:?}");
+    }
+}
+
 /// Runs a script where `$DISK` is an empty disk of three megabytes; none if such cannot be made here.
 fn on_small_disk(here: &Sandbox, script: &str) -> Option<String> {
     const NO_DISK: i32 = 99;
