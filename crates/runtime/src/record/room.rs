@@ -17,8 +17,8 @@ const MOST_UNSEEN: u64 = 64 << 20;
 /// Kept for the block that says why the recording stopped.
 pub const LAST_BYTES: u64 = 512;
 
-/// How large files may be in this process (`ulimit -f`): a write beyond would not just fail, its
-/// signal would end the program.
+/// How large files may be in this process (`ulimit -f`), less the last bytes: a write beyond would not
+/// just fail, its signal would end the program.
 static LARGEST_FILE: AtomicU64 = AtomicU64::new(u64::MAX);
 /// How much the trace and its live file may take together.
 static ALLOWED: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -36,7 +36,8 @@ pub fn begin(bytes: u64) {
         bytes => bytes.saturating_sub(LAST_BYTES),
     };
     ALLOWED.store(allowed, Ordering::Relaxed);
-    LARGEST_FILE.store(largest_file(), Ordering::Relaxed);
+    let largest_file = largest_file().saturating_sub(LAST_BYTES);
+    LARGEST_FILE.store(largest_file, Ordering::Relaxed);
     WRITTEN.store(bytes, Ordering::Relaxed);
     TAKEN.store(bytes, Ordering::Relaxed);
     let next_look = match options::KEEP_FREE.given() {
