@@ -102,6 +102,8 @@ fn full(tools: &Tools) -> Result<Row, String> {
                 return Ok(row);
             };
             let mut command = tools.deadheat(&at);
+            // Otherwise the recording stops while there is room.
+            command.env("DEADHEAT_OPTIONS", "keep_free=0");
             command.args(mode.arguments()).arg(&ours).arg("1000000");
             let output = run_usual(&mut command)?;
             let ran = output.stdout == b"1000000\n";

@@ -24,6 +24,12 @@ pub const OPTIONS: &str = "DEADHEAT_OPTIONS";
 /// Fills the environment up; see [`Launch::filled`].
 const PAD: &str = "DEADHEAT_PAD";
 
+/// What counts in a list of the runtime's options: the last of that name.
+pub fn option<'a>(options: &'a str, name: &str) -> Option<&'a str> {
+    let mut last_first = options.rsplit(':');
+    last_first.find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+}
+
 /// Names and values.
 pub type Variables = BTreeMap<OsString, OsString>;
 
@@ -313,6 +319,13 @@ mod tests {
         all.insert(PAD.into(), "x".repeat(padding).into());
         let variables: usize = all.iter().map(|(n, v)| n.len() + v.len() + 2 + 8).sum();
         Some(variables + "prog".len() + "arg".len() + 2 + 16 + "/bin/prog".len() + 1)
+    }
+
+    #[test]
+    fn the_last_of_several_options_counts() {
+        let options = "keep_free=5:mode=serial:keep_free=7";
+        assert_eq!(option(options, "keep_free"), Some("7"));
+        assert_eq!(option(options, "keep"), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod compiler;
 mod config;
 mod confirm;
 mod coverage;
+mod disk;
 mod doctor;
 mod error;
 mod exit;

@@ -156,6 +156,10 @@ impl Plan {
             self.describe_start(&launch, info.stdin, &trace)?;
         }
         let survey = survey(first)?;
+        if survey.contents.events == 0 && !survey.contents.complete {
+            self.give_up();
+            return Err(self.no_events(ended, survey.remarks));
+        }
         info.ended = Some(ended);
         info.seconds = Some(outcome.took.as_secs_f64());
         info.trace = Some(survey.contents);
@@ -195,7 +199,11 @@ impl Plan {
             environment: Cow::Owned(launch::inherited()),
             variables,
             folder: None,
-            stdin: Source::Kept(Invocation::stdin_path(trace)),
+            stdin: Source::Kept {
+                copy: Invocation::stdin_path(trace),
+                keep_free: launch::option(&self.options, "keep_free")
+                    .and_then(|bytes| bytes.parse().ok()),
+            },
             output: elsewhere.or_else(|| self.aside.then(launch::errors_twice).flatten()),
             steady: self.steady,
             filled: None,
@@ -255,9 +263,20 @@ impl Plan {
         }
     }
 
-    fn nothing(&self, ended: Ended) -> Error {
+    /// There is a trace, but there was no room for a single event.
+    fn no_events(&self, ended: Ended, remarks: Vec<String>) -> Error {
+        let error = self.not_recorded(ended);
+        remarks.into_iter().fold(error, Error::note)
+    }
+
+    fn not_recorded(&self, ended: Ended) -> Error {
         let name = self.typed[0].display();
-        let error = Error::not_started(format!("nothing was recorded: {name} {}", ended.told()));
+        Error::not_started(format!("nothing was recorded: {name} {}", ended.told()))
+    }
+
+    /// There is no trace.
+    fn nothing(&self, ended: Ended) -> Error {
+        let error = self.not_recorded(ended);
         match self.program.kind {
             Kind::Script => error
                 .note("It is a script, and started no program that was built with Deadheat.")

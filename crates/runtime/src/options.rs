@@ -3,7 +3,7 @@
 //! `deadheat_wire::options` gives each option its name, default and help text. The environment is read from
 //! `/proc/self/environ`: the runtime starts before the C library's own `environ` is set.
 
-use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::options::{self as described, Described};
 use deadheat_wire::{explore, inputs, leave_out, plan, watch};
@@ -14,6 +14,7 @@ use crate::{memory, message, sys};
 pub struct Opt {
     described: Described,
     value: AtomicU64,
+    is_given: AtomicBool,
 }
 
 impl Opt {
@@ -21,6 +22,7 @@ impl Opt {
         Opt {
             described,
             value: AtomicU64::new(described.default),
+            is_given: AtomicBool::new(false),
         }
     }
 
@@ -29,10 +31,16 @@ impl Opt {
         self.value.load(Ordering::Relaxed)
     }
 
+    /// Its value if somebody has set it.
+    pub fn given(&self) -> Option<u64> {
+        self.is_given.load(Ordering::Relaxed).then(|| self.get())
+    }
+
     fn set(&self, text: &[u8]) -> bool {
         let number = self.described.value(text);
         if let Some(number) = number {
             self.value.store(number, Ordering::Relaxed);
+            self.is_given.store(true, Ordering::Relaxed);
         }
         number.is_some()
     }
@@ -60,6 +68,8 @@ options!(
     CLOCK,
     EPOCH,
     RANDOM,
+    MAX_SIZE,
+    KEEP_FREE,
     DETECTOR,
     ON_RACE,
     TOOL,
@@ -237,5 +247,6 @@ mod tests {
             (SEED.get(), POLICY.get(), MODE.get(), DEPTH.get()),
             (42, 1, 0, 3)
         );
+        assert_eq!((SEED.given(), DEPTH.given()), (Some(42), None));
     }
 }

@@ -8,9 +8,9 @@ use std::path::Path;
 use deadheat_trace::file::{Damage, TraceFile};
 use deadheat_trace::{Op, Step, ThreadId};
 use deadheat_wire::word::{self, ext};
-use deadheat_wire::{BLOCK_BYTES, LIVE_BUFFER, LIVE_MAGIC, SLOT_BYTES};
+use deadheat_wire::{BLOCK_BYTES, LIVE_BUFFER, LIVE_MAGIC, SLOT_BYTES, meta};
 use file_oracle::{all, expected};
-use file_writer::{CODE, Recording, Run, on_disk, read, sync, with_operand, write};
+use file_writer::{CODE, Recording, Run, meta_block, on_disk, read, sync, with_operand, write};
 
 /// The head of a slot; what its block's header would say.
 #[derive(Clone, Copy)]
@@ -135,6 +135,26 @@ fn buffers_are_part_of_the_recording() {
         assert_eq!(file.damage(), [Damage::NotClosed { salvaged }]);
         assert_eq!(all(&file).steps, expected(serial, &run));
     }
+}
+
+/// The recorder stopped while there was room to say why; blocks of other threads came behind that.
+#[test]
+fn a_recording_that_stopped_says_why() {
+    let run = run();
+    let mut recording = Recording::new(false, &run, || true);
+    let slots = unwritten(&mut recording);
+    let stopped = meta_block(|writer| {
+        writer.begin(meta::STOPPED).bytes(b"too large").end();
+    });
+    let behind_it = *recording.event_blocks().last().unwrap();
+    recording.blocks.insert(behind_it, stopped);
+    let (_folder, file) = open(recording, &slots);
+    let stopped = Damage::Stopped {
+        why: "too large".into(),
+        salvaged: slots.len() as u64,
+    };
+    assert_eq!(file.damage(), [stopped]);
+    assert_eq!(all(&file).steps, expected(false, &run));
 }
 
 #[test]

@@ -127,6 +127,10 @@ fn what_is_said_about_damage() {
             blocks: 1,
         },
         Damage::NotClosed { salvaged: 12 },
+        Damage::Stopped {
+            why: "the disk is nearly full".into(),
+            salvaged: 12,
+        },
         Damage::LiveFile {
             reason: "the live file is too large".into(),
         },
@@ -141,6 +145,7 @@ fn what_is_said_about_damage() {
     1 block(s) of thread T3 are there twice; the first ones count
     1 block(s) are there twice; the first ones count
     the recording was not closed: the program was killed, or the disk was full; 12 events were saved from its buffers
+    the recording stopped before the program ended: the disk is nearly full; 12 events were saved from its buffers
     only a part of the program's buffers was read: the live file is too large
     ");
     let path = PathBuf::from("trace.dht");

@@ -6,6 +6,7 @@
 //! THREAD      thread u32, parent u32, pc u64                (parent: NO_THREAD for the first)
 //! THREAD_NAME thread u32, length u32, name
 //! NOTE        text
+//! STOPPED     text
 //! ```
 //! Unknown kinds are passed over, so a later minor addition does not need a new version.
 
@@ -16,8 +17,10 @@ pub const MODULE: u32 = 1;
 pub const THREAD: u32 = 2;
 /// A thread's name.
 pub const THREAD_NAME: u32 = 3;
-/// Something the user should be told, such as why the recording stopped early.
+/// Something the user should be told.
 pub const NOTE: u32 = 4;
+/// Why the recording stopped before the program ended, while there was still room to say so.
+pub const STOPPED: u32 = 5;
 
 /// The parent of the first thread.
 pub const NO_THREAD: u32 = u32::MAX;

@@ -46,6 +46,10 @@ options! {
     EPOCH = "epoch", [], 1_800_000_000, "serial: the date at the program's start, in seconds since 1970";
     RANDOM = "random", ["seeded", "real"], 0,
         "serial: whether the system's random numbers follow from the seed, or are the real ones";
+    MAX_SIZE = "max_size", [], 0,
+        "bytes that a recording may take on the disk, with its buffers; 0: as many as there are";
+    KEEP_FREE = "keep_free", [], 1 << 30,
+        "bytes of the disk that a recording leaves free; if not set, no more than a twentieth of the disk";
     DETECTOR = "detector", ["hb", "simple", "detailed"], 0, "watch: what races are found by";
     ON_RACE = "on_race", ["continue", "wait"], 0,
         "watch: whether the thread that finds a race goes on, or waits for the tool";
@@ -69,6 +73,11 @@ impl Described {
             }
         }
     }
+}
+
+/// How much of a disk of this size a recording leaves free, if [`KEEP_FREE`] was set to this.
+pub fn left_free(keep_free: Option<u64>, disk: u64) -> u64 {
+    keep_free.unwrap_or(KEEP_FREE.default.min(disk / 20))
 }
 
 /// The option of this name.
@@ -98,6 +107,14 @@ mod tests {
         assert_eq!((POLICY.value(b"pct"), POLICY.value(b"1")), (Some(1), None));
         assert_eq!(named("policy"), Some(POLICY));
         assert_eq!(named("polcy"), None);
+    }
+
+    #[test]
+    fn small_disks_are_not_left_alone() {
+        assert_eq!(left_free(None, 1 << 40), 1 << 30);
+        assert_eq!(left_free(None, 1000), 50);
+        assert_eq!(left_free(Some(900), 1000), 900);
+        assert_eq!(left_free(Some(0), 1 << 40), 0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use crate::launch;
 use crate::settings::variable;
 
 /// How to record.
@@ -31,6 +32,14 @@ pub struct Schedule {
     /// Seconds without a step after which another thread gets the turn, 0 for never (serial).
     #[arg(long, value_name = "SECONDS")]
     pub watchdog: Option<u64>,
+
+    /// Stop recording when it takes so much on the disk, such as 500M or 2G; the program goes on.
+    #[arg(long, value_name = "SIZE", value_parser = largest)]
+    pub max_size: Option<u64>,
+
+    /// Stop recording when no more than this is free on the disk; 0: when it is full. [default: 1 GiB, or 5 % of a small disk]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub keep_free: Option<u64>,
 }
 
 /// Who runs next.
@@ -90,23 +99,30 @@ impl Schedule {
             || self.watchdog.is_some()
     }
 
-    /// The same, as arguments of a command that has these options.
-    pub fn arguments(&self) -> Vec<String> {
-        let numbers = [
+    /// The options that are numbers, by their names in the runtime.
+    fn numbers(&self) -> [(&'static str, Option<u64>); 5] {
+        [
             ("seed", self.seed),
             ("depth", self.depth),
             ("watchdog", self.watchdog),
-        ];
+            ("max_size", self.max_size),
+            ("keep_free", self.keep_free),
+        ]
+    }
+
+    /// The same, as arguments of a command that has these options.
+    pub fn arguments(&self) -> Vec<String> {
         let words = [
             ("policy", self.policy.map(named)),
             ("threads", self.threads.map(named)),
             ("preempt", self.preempt.map(named)),
         ];
+        let numbers = self.numbers();
         let numbers = numbers.map(|(name, value)| (name, value.map(|value| value.to_string())));
         numbers
             .into_iter()
             .chain(words)
-            .filter_map(|(name, value)| Some(format!("--{name}={}", value?)))
+            .filter_map(|(name, value)| Some(format!("--{}={}", name.replace('_', "-"), value?)))
             .collect()
     }
 
@@ -122,12 +138,7 @@ impl Schedule {
         if serial || self.wants_serial() {
             list.push("mode=serial".into());
         }
-        let numbers = [
-            ("seed", self.seed),
-            ("depth", self.depth),
-            ("watchdog", self.watchdog),
-        ];
-        for (name, value) in numbers {
+        for (name, value) in self.numbers() {
             list.extend(value.map(|value| format!("{name}={value}")));
         }
         list.extend(self.policy.map(|word| format!("policy={}", named(word))));
@@ -142,9 +153,41 @@ impl Schedule {
 
 /// Whether this list of options asks for a serial recording.
 pub fn is_serial(options: &str) -> bool {
-    let mut last_first = options.rsplit(':');
-    last_first.find_map(|option| option.strip_prefix("mode=")) == Some("serial")
+    launch::option(options, "mode") == Some("serial")
 }
+
+/// The smallest size that a recording can be held to: less has no room for the buffers of a few threads.
+const SMALLEST: u64 = 1_000_000;
+
+/// How large a recording may become.
+fn largest(text: &str) -> Result<u64, String> {
+    match bytes(text)? {
+        enough @ SMALLEST.. => Ok(enough),
+        _ => Err("a recording needs 1M at least".to_owned()),
+    }
+}
+
+/// A number of bytes, such as `500M`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" => 1000,
+        "M" | "MB" => 1_000_000,
+        "G" | "GB" => 1_000_000_000,
+        "T" | "TB" => 1_000_000_000_000,
+        "KIB" => 1 << 10,
+        "MIB" => 1 << 20,
+        "GIB" => 1 << 30,
+        "TIB" => 1 << 40,
+        _ => return Err(A_SIZE.to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| A_SIZE.to_owned())?;
+    let bytes = number.checked_mul(unit);
+    bytes.ok_or_else(|| "that is larger than any disk".to_owned())
+}
+
+const A_SIZE: &str = "a size such as 500M, 2G or 1GiB";
 
 fn named(word: impl ValueEnum) -> String {
     word.to_possible_value()
@@ -177,5 +220,43 @@ mod tests {
         assert!(is_serial(&some.options_after(false, "mode=parallel")));
         assert!(is_serial(&none.options_after(false, "mode=serial")));
         assert!(!is_serial(&none.options_after(false, "help=1")));
+    }
+
+    #[test]
+    fn limits_do_not_mean_serial_and_reach_everybody() {
+        let limited = Schedule {
+            max_size: Some(5_000_000),
+            keep_free: Some(0),
+            ..Schedule::default()
+        };
+        assert_eq!(
+            limited.options_after(false, "max_size=1"),
+            "mode=parallel:max_size=1:max_size=5000000:keep_free=0"
+        );
+        assert_eq!(
+            limited.arguments(),
+            ["--max-size=5000000", "--keep-free=0"],
+            "for what cargo runs"
+        );
+    }
+
+    #[test]
+    fn sizes_are_numbers_with_units() {
+        assert_eq!(bytes("0"), Ok(0));
+        assert_eq!(bytes("512"), Ok(512));
+        assert_eq!(
+            (bytes("500M"), bytes("500mb")),
+            (Ok(500_000_000), Ok(500_000_000))
+        );
+        assert_eq!(
+            (bytes("2G"), bytes("2GiB")),
+            (Ok(2_000_000_000), Ok(2 << 30))
+        );
+        for wrong in ["", "M", "1.5G", "-1", "5X", "5 M", "1e9", "5Ö"] {
+            assert_eq!(bytes(wrong), Err(A_SIZE.to_owned()), "{wrong}");
+        }
+        assert!(bytes("18446744073709551615T").is_err());
+        assert_eq!(largest("1M"), Ok(1_000_000));
+        assert!(largest("999k").is_err());
     }
 }

@@ -1,11 +1,10 @@
 //! Where recordings and the runtime are kept: can they be written to, and is there room?
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::{Check, State};
 use crate::cache;
+use crate::disk::Disk;
 use crate::store::Store;
 use crate::terminal::size;
 
@@ -37,11 +36,15 @@ fn check(name: &str, folder: &Path, variable: &str) -> Check {
     // It is made when it is needed: what counts is the nearest folder that is there.
     let there = folder.ancestors().find(|folder| folder.exists());
     let there = there.unwrap_or(Path::new("/"));
-    if let Err(error) = tempfile::tempfile_in(there) {
-        let help = format!("set {variable} to a folder that can be written to");
-        return Check::missing(name, format!("{shown} cannot be written to: {error}")).help(help);
-    }
-    match free(there) {
+    let file = match tempfile::tempfile_in(there) {
+        Ok(file) => file,
+        Err(error) => {
+            let help = format!("set {variable} to a folder that can be written to");
+            let what = format!("{shown} cannot be written to: {error}");
+            return Check::missing(name, what).help(help);
+        }
+    };
+    match Disk::of(&file).map(|disk| disk.free) {
         Some(bytes) if bytes < LITTLE => {
             Check::degraded(name, format!("{shown}: only {} free", size(bytes))).help(format!(
                 "make room (`deadheat rm --keep 5`), or set {variable} to another folder"
@@ -50,14 +53,4 @@ fn check(name: &str, folder: &Path, variable: &str) -> Check {
         Some(bytes) => Check::ok(name, format!("{shown}, {} free", size(bytes))),
         None => Check::ok(name, shown.to_string()),
     }
-}
-
-/// The bytes that may still be written there.
-fn free(folder: &Path) -> Option<u64> {
-    let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
-    // SAFETY: all zeros is a value of this plain structure of numbers.
-    let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
-    // SAFETY: the path ends in a zero, and the structure is ours.
-    let done = unsafe { libc::statvfs(path.as_ptr(), &raw mut found) };
-    (done == 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))
 }

@@ -5,7 +5,7 @@ use crate::commands::meaning;
 use crate::settings::Given;
 
 /// Values of all kinds: an option is tried with the first that it takes.
-const VALUES: [&str; 4] = ["7", "60s", "x", "ab"];
+const VALUES: [&str; 5] = ["7", "60s", "2G", "x", "ab"];
 /// Options that another one needs beside it.
 const BESIDE: [(&str, &str); 1] = [("lean", "--scan")];
 

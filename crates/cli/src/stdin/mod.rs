@@ -12,10 +12,11 @@
 //! A pipe is read ahead of the program by what a pipe holds and 64 KiB more: that much may be missing for
 //! whoever reads the same pipe after it.
 
+mod copy;
 mod pump;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, Seek, Write};
+use std::io::{self, IsTerminal, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use std::process::Stdio;
 
 use serde::{Deserialize, Serialize};
 
+use copy::Copy;
 use pump::{CHUNK, Feeding, Pump};
 
 /// What a program's standard input is.
@@ -88,8 +90,13 @@ impl Kind {
 pub enum Source {
     /// It is this process's own.
     Own,
-    /// The same, and a copy goes into this file, if it is a file or a pipe.
-    Kept(PathBuf),
+    /// The same, and a copy goes into a file, if it is a file or a pipe.
+    Kept {
+        /// The copy.
+        copy: PathBuf,
+        /// What stays free on its disk: the option `--keep-free`.
+        keep_free: Option<u64>,
+    },
     /// What was kept of an earlier run, which was of this kind.
     Again(Kind, PathBuf),
 }
@@ -110,17 +117,23 @@ impl Source {
         let inherited = |kept| (Stdio::inherit(), nothing_to_do(kept));
         Ok(match self {
             Source::Own => inherited(true),
-            Source::Kept(to) => match Kind::own() {
-                Kind::File => inherited(copy_file(&own_file()?, to).is_ok()),
-                Kind::Pipe => match create(to) {
-                    Ok(copy) => {
-                        let (reader, pump) = Pump::new(own_file()?, Some(copy))?;
-                        (reader.into(), pump.start()?.into())
+            Source::Kept { copy, keep_free } => {
+                let begun = || create(copy).map(|file| Copy::new(file, *keep_free));
+                match Kind::own() {
+                    Kind::File => {
+                        let from = own_file()?;
+                        inherited(begun().and_then(|copy| copy_file(&from, copy)).is_ok())
                     }
-                    Err(_) => inherited(false),
-                },
-                _ => inherited(true),
-            },
+                    Kind::Pipe => match begun() {
+                        Ok(copy) => {
+                            let (reader, pump) = Pump::new(own_file()?, Some(copy))?;
+                            (reader.into(), pump.start()?.into())
+                        }
+                        Err(_) => inherited(false),
+                    },
+                    _ => inherited(true),
+                }
+            }
             Source::Again(kind, from) => match kind {
                 Kind::Nothing => (Stdio::null(), nothing_to_do(true)),
                 Kind::File => (File::open(from)?.into(), nothing_to_do(true)),
@@ -163,25 +176,26 @@ pub fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Copies what a reader of the file would still see; where it stands does not change.
-fn copy_file(mut from: &File, to: &Path) -> io::Result<()> {
+fn copy_file(mut from: &File, mut copy: Copy) -> io::Result<()> {
     let mut at = from.stream_position()?;
-    let mut copy = create(to)?;
     let mut buffer = vec![0; CHUNK];
-    loop {
+    while copy.is_whole() {
         match from.read_at(&mut buffer, at) {
             Ok(0) => return Ok(()),
             Ok(got) => {
-                copy.write_all(&buffer[..got])?;
+                copy.add(&buffer[..got]);
                 at += got as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
+    Err(io::ErrorKind::StorageFull.into())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::os::fd::BorrowedFd;
 
     use super::*;
@@ -209,10 +223,15 @@ mod tests {
         file.write_all(b"before, after").unwrap();
         file.seek(io::SeekFrom::Start(8)).unwrap();
         let to = folder.path().join("copy");
-        copy_file(&file, &to).unwrap();
+        copy_file(&file, Copy::new(create(&to).unwrap(), None)).unwrap();
         assert_eq!(std::fs::read(&to).unwrap(), b"after");
         assert_eq!(file.stream_position().unwrap(), 8);
         assert_eq!(to.metadata().unwrap().mode() & 0o777, 0o600);
-        assert!(copy_file(&file, &to).is_err(), "nothing is overwritten");
+        assert!(create(&to).is_err(), "nothing is overwritten");
+        let no_room = Copy::new(
+            create(&folder.path().join("other")).unwrap(),
+            Some(u64::MAX),
+        );
+        assert!(copy_file(&file, no_room).is_err());
     }
 }

@@ -5,6 +5,8 @@ use std::io::{self, PipeReader, PipeWriter, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::thread::JoinHandle;
 
+use super::copy::Copy;
+
 /// The thread that passes input on, and what it is stopped with.
 pub struct Feeding {
     thread: JoinHandle<bool>,
@@ -23,9 +25,7 @@ impl Feeding {
 pub struct Pump {
     from: File,
     to: PipeWriter,
-    copy: Option<File>,
-    /// Whether nothing is missing from the copy.
-    kept: bool,
+    copy: Option<Copy>,
 }
 
 /// The most that is read at once.
@@ -33,19 +33,13 @@ pub const CHUNK: usize = 64 * 1024;
 
 impl Pump {
     /// A pump and the end for the program.
-    pub fn new(from: File, copy: Option<File>) -> io::Result<(PipeReader, Self)> {
+    pub fn new(from: File, copy: Option<Copy>) -> io::Result<(PipeReader, Self)> {
         let (reader, to) = io::pipe()?;
         // SAFETY: no pointers; the flag belongs to the writing end alone, which is ours alone.
         if unsafe { libc::fcntl(to.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
             return Err(io::Error::last_os_error());
         }
-        let pump = Pump {
-            from,
-            to,
-            copy,
-            kept: true,
-        };
-        Ok((reader, pump))
+        Ok((reader, Pump { from, to, copy }))
     }
 
     /// Passes on from a file what fits, before the program starts: what it reads first does not depend
@@ -88,13 +82,13 @@ impl Pump {
             };
             let chunk = &buffer[..got];
             if let Some(copy) = &mut self.copy {
-                self.kept &= copy.write_all(chunk).is_ok();
+                copy.add(chunk);
             }
             if !self.pass(chunk, stopped) {
                 break;
             }
         }
-        self.kept
+        self.copy.is_none_or(|copy| copy.is_whole())
     }
 
     fn pass(&mut self, mut chunk: &[u8], stopped: &PipeReader) -> bool {
@@ -173,7 +167,8 @@ mod tests {
         let (from, producer) = io::pipe().unwrap();
         let from = File::from(from.as_fd().try_clone_to_owned().unwrap());
         let copy = tempfile::tempfile().unwrap();
-        let (program, pump) = Pump::new(from, Some(copy.try_clone().unwrap())).unwrap();
+        let (program, pump) =
+            Pump::new(from, Some(Copy::new(copy.try_clone().unwrap(), None))).unwrap();
         (producer, program, pump.start().unwrap(), copy)
     }
 

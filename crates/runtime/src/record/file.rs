@@ -8,10 +8,11 @@
 //! reserved before, so that a full disk is an error here and not a fault in the program.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 use deadheat_wire::{BlockHeader, BlockKind, FileHeader, SLOT_BYTES, meta};
 
+use super::{Stop, room};
 use crate::message;
 use crate::options::{self, MAX_PATH};
 use crate::sys::{self, Spin};
@@ -126,45 +127,19 @@ fn finish_create(fd: isize) -> bool {
     let header = FileHeader::new(flags, options::SEED.get(), sys::getpid()).to_words();
     let wrote = sys::writev(fd as i32, &header, &[]); // 56 bytes: no limit is that small
     if wrote != size_of_val(&header) as isize {
-        super::fail(if wrote < 0 {
-            wrote
-        } else {
-            -(libc::ENOSPC as isize)
-        });
+        super::fail(Stop::cut_off(wrote));
         sys::close(fd as i32);
         return false;
     }
-    look_up_largest();
+    room::begin(size_of_val(&header) as u64);
     TRACE.store(fd as i32, Ordering::Release);
     let flags = libc::O_CREAT | libc::O_TRUNC | libc::O_RDWR | libc::O_CLOEXEC;
     let live = with_path(b".live", |path| sys::high(sys::open(path, flags, 0o644)));
     LIVE.store(live as i32, Ordering::Release);
     if live < 0 {
-        super::fail(live);
+        super::fail(Stop::Refused(live));
     }
     live >= 0
-}
-
-/// How large files may be in this process (`ulimit -f`): a write beyond would not just fail, its
-/// signal would end the program.
-static LARGEST: AtomicU64 = AtomicU64::new(u64::MAX);
-static WRITTEN: AtomicU64 = AtomicU64::new(0);
-
-fn look_up_largest() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    let place = &raw mut limit as usize;
-    let known = sys::call(
-        libc::SYS_getrlimit,
-        [libc::RLIMIT_FSIZE as usize, place, 0, 0, 0, 0],
-    );
-    LARGEST.store(
-        if known == 0 { limit.rlim_cur } else { u64::MAX },
-        Ordering::Relaxed,
-    );
-    WRITTEN.store((FileHeader::WORDS * 8) as u64, Ordering::Relaxed);
 }
 
 /// Whether there is a trace to write to.
@@ -178,29 +153,43 @@ pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
     if fd < 0 {
         return false;
     }
-    let wanted = (size_of_val(header) + size_of_val(payload)) as isize;
-    let before = WRITTEN.fetch_add(wanted as u64, Ordering::Relaxed);
-    if before + wanted as u64 > LARGEST.load(Ordering::Relaxed) {
-        super::fail(-(libc::EFBIG as isize));
-        TRACE.store(-1, Ordering::Release);
+    let wanted = size_of_val(header) + size_of_val(payload);
+    if let Err(why) = room::take_block(fd, wanted as u64) {
+        stop(why);
         return false;
     }
     loop {
         match sys::writev(fd, header, payload) {
-            wrote if wrote == wanted => return true,
+            wrote if wrote == wanted as isize => return true,
             wrote if wrote == -(libc::EINTR as isize) => continue,
-            // A short write means that the disk filled up under it.
             wrote => {
-                super::fail(if wrote < 0 {
-                    wrote
-                } else {
-                    -(libc::ENOSPC as isize)
-                });
-                TRACE.store(-1, Ordering::Release);
+                stop(Stop::cut_off(wrote));
                 return false;
             }
         }
     }
+}
+
+/// Ends the recording before the program does. If there is still room, the trace says why.
+fn stop(why: Stop) {
+    super::fail(why);
+    let fd = TRACE.swap(-1, Ordering::AcqRel);
+    if fd < 0 || matches!(why, Stop::Refused(_)) {
+        return;
+    }
+    let mut buffer = [0; room::LAST_BYTES as usize / 8 - BlockHeader::WORDS];
+    let mut writer = meta::Writer::new(&mut buffer);
+    writer
+        .begin(meta::STOPPED)
+        .bytes(why.told().as_bytes())
+        .end();
+    let payload = writer.words();
+    // If it cannot be written, readers only see that the recording was not closed.
+    sys::writev(
+        fd,
+        &BlockHeader::new(BlockKind::Meta, 0).seal(payload),
+        payload,
+    );
 }
 
 /// From here on nothing is written, in this process and copies of it.
@@ -248,18 +237,19 @@ pub fn take_slot() -> *mut u8 {
 fn new_slot() -> *mut u8 {
     let live = LIVE.load(Ordering::Acquire);
     let offset = SLOTS.fetch_add(1, Ordering::Relaxed) * SLOT_BYTES;
-    let reserved = if (offset + SLOT_BYTES) as u64 > LARGEST.load(Ordering::Relaxed) {
-        -(libc::EFBIG as isize)
-    } else {
-        reserve(live, offset)
-    };
+    let end = (offset + SLOT_BYTES) as u64;
+    if let Err(why) = room::take_slot(live, SLOT_BYTES as u64, end) {
+        stop(why);
+        return core::ptr::null_mut();
+    }
+    let reserved = reserve(live, offset);
     if reserved < 0 {
-        super::fail(reserved);
+        super::fail(Stop::Refused(reserved));
         return core::ptr::null_mut();
     }
     let slot = sys::map(SLOT_BYTES, live, offset);
     if slot.is_null() {
-        super::fail(-(libc::ENOMEM as isize));
+        super::fail(Stop::Refused(-(libc::ENOMEM as isize)));
     }
     slot
 }

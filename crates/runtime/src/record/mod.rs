@@ -4,6 +4,8 @@
 //! * [`repetition`]: leaves out what loops repeat.
 //! * [`stream`]: a buffer's life: full, written as a block, empty again.
 //! * [`file`]: the trace on disk, and the live file that outlives a killed program.
+//! * [`room`]: how much may still be written.
+//! * [`stop`]: why a recording stops before the program ends.
 //! * [`facts`]: modules, threads and notes.
 //! * [`handler`]: what signal handlers did.
 //! * [`leave_out`]: which accesses the user does not want.
@@ -16,6 +18,8 @@ mod file;
 pub mod handler;
 mod leave_out;
 mod repetition;
+mod room;
+mod stop;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -23,6 +27,7 @@ mod tests;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use cursor::Cursor;
+use stop::Stop;
 pub use stream::{BlockCopy, Stream};
 
 use crate::local::{Inside, local};
@@ -157,24 +162,17 @@ pub fn leave_to_copies() {
     file::forget();
 }
 
-/// Stops recording because a block could not be written. The program goes on.
-pub(crate) fn fail(error: isize) {
+/// Stops recording before the program ends. The program goes on.
+pub(crate) fn fail(why: Stop) {
     // First of all: no thread may record what happened behind an event that is lost.
     if mode() == Mode::Parallel {
         MODE.store(0, Ordering::Release);
     }
     static SAID: AtomicU32 = AtomicU32::new(0);
     if SAID.swap(1, Ordering::Relaxed) == 0 {
-        let why = match -error as i32 {
-            libc::ENOSPC => "the disk is full",
-            libc::EDQUOT => "the disk quota is used up",
-            libc::ENOMEM => "there is no memory for a buffer",
-            libc::EFBIG => "the trace reached the largest size a file may have",
-            _ => "the trace could not be written",
-        };
         message::say(format_args!(
-            "recording stopped: {why} (error {}); the program goes on, what was written can be read",
-            -error
+            "recording stopped: {why}; the program goes on, what was written can be read{}",
+            why.advice()
         ));
     }
 }

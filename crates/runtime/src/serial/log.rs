@@ -56,10 +56,10 @@ impl Log {
         self.is_silent = true;
     }
 
-    /// Starts the stream.
-    pub fn open(&mut self) -> bool {
+    /// Starts the stream. If there is no room for it, the user has been told, and nothing is written.
+    pub fn open(&mut self) {
         *self = Log::new();
-        self.stream.open(&mut self.cursor, 0, BlockHeader::VALUES)
+        self.stream.open(&mut self.cursor, 0, BlockHeader::VALUES);
     }
 
     /// Writes out what is buffered.

@@ -124,8 +124,8 @@ impl Scheduler {
         }
         if self.explorer.is_silent() {
             self.log.keep_silent();
-        } else if !self.log.open() {
-            message::say(format_args!("no memory for the recording"));
+        } else {
+            self.log.open();
         }
         if options::PLAN
             .path()

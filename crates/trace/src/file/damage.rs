@@ -109,6 +109,17 @@ pub enum Damage {
         /// Events found in the live file.
         salvaged: u64,
     },
+    /// The recording stopped before the program ended.
+    #[error(
+        "the recording stopped before the program ended: {why}; \
+         {salvaged} events were saved from its buffers"
+    )]
+    Stopped {
+        /// Why.
+        why: String,
+        /// Events found in the live file.
+        salvaged: u64,
+    },
     /// The live file could not be read to its end.
     #[error("only a part of the program's buffers was read: {reason}")]
     LiveFile {

@@ -22,6 +22,8 @@ pub(super) struct Facts {
     /// Where threads were created: as addresses, while modules are still to come.
     created: Vec<(ThreadId, u64)>,
     last_thread: u32,
+    /// Why the recording stopped before the program ended.
+    pub stopped: Option<String>,
 }
 
 impl Facts {
@@ -54,6 +56,7 @@ impl Facts {
                 meta::THREAD => self.thread(body),
                 meta::THREAD_NAME => self.thread_name(body),
                 meta::NOTE => self.note(body),
+                meta::STOPPED => self.stop(body),
                 // A later addition.
                 _ => Some(()),
             }
@@ -126,6 +129,11 @@ impl Facts {
     fn note(&mut self, body: &[u8]) -> Option<()> {
         let note = String::from_utf8_lossy(body).into_owned();
         self.tables.notes.push(note);
+        Some(())
+    }
+
+    fn stop(&mut self, body: &[u8]) -> Option<()> {
+        self.stopped = Some(String::from_utf8_lossy(body).into_owned());
         Some(())
     }
 }

@@ -33,8 +33,13 @@ pub(super) fn from_live_file(path: &Path, image: &mut Image, blocks: &mut Blocks
     name.push(".live");
     let mut salvaged = Salvaged::default();
     let read = salvaged.read(Path::new(&name), blocks);
-    blocks.damage.push(Damage::NotClosed {
-        salvaged: salvaged.events,
+    let events = salvaged.events;
+    blocks.damage.push(match blocks.facts.stopped.take() {
+        Some(why) => Damage::Stopped {
+            why,
+            salvaged: events,
+        },
+        None => Damage::NotClosed { salvaged: events },
     });
     match read {
         Ok(()) => {}
