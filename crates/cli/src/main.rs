@@ -24,6 +24,7 @@ mod launch;
 mod leave_out;
 mod look;
 mod marks;
+mod predicting;
 mod prediction;
 mod program;
 mod progress;

@@ -2,27 +2,25 @@
 //! keeps what was proven.
 
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use deadheat_detect::Suspects;
 use deadheat_predict::interleave::{LockWords, Observation, cspm, generate};
 use deadheat_predict::{
-    CodeNeeds, Goal, Observer, Options, Prediction, Proven, Reads, Refused, Source, Stage,
-    needed_by, predict, recorded,
+    CodeNeeds, Goal, Options, Prediction, Proven, Reads, Refused, Source, Stage, needed_by,
+    predict, recorded,
 };
 use deadheat_trace::{
     Addr, Event, EventIndex, Mode, Op, Pc, Step, Steps, SyncKind, Tables, verify,
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustc_hash::FxHashSet;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::input;
 use crate::marks;
-use crate::progress::{PATIENCE, Watched};
+use crate::predicting::Shown;
+use crate::progress::Watched;
 use crate::symbols::{Followed, Shared};
 use crate::unseen::Unseen;
 
@@ -316,75 +314,5 @@ impl Loaded {
             next.iter_mut().for_each(index);
         }
         prediction.unknown.iter_mut().flatten().for_each(index);
-    }
-}
-
-/// Shows how far it has come, on a terminal and after a while; an interrupt ends the search, not what was found.
-struct Shown {
-    started: Instant,
-    bar: Mutex<Option<ProgressBar>>,
-}
-
-/// Set by an interrupt.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn stop(_signal: i32) {
-    STOP.store(true, Ordering::Relaxed);
-}
-
-impl Shown {
-    fn new() -> Self {
-        // SAFETY: the handler only stores to an atomic. A second interrupt ends the process, as the
-        // action is taken back with the first.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = stop as *const () as usize;
-            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
-            libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut());
-        }
-        Shown {
-            started: Instant::now(),
-            bar: Mutex::new(None),
-        }
-    }
-
-    fn end(&self) {
-        if let Ok(bar) = self.bar.lock()
-            && let Some(bar) = bar.as_ref()
-        {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Observer for Shown {
-    fn progress(&self, done: u64, all: u64, so_far: &Prediction) {
-        if self.started.elapsed() < PATIENCE {
-            return;
-        }
-        let Ok(mut bar) = self.bar.lock() else {
-            return;
-        };
-        let bar = bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
-            let style = ProgressStyle::with_template("{spinner} predicting: {percent}% {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar
-        });
-        bar.set_position(done);
-        let figures = &so_far.statistics;
-        bar.set_message(format!(
-            "{} proven, {} pairs settled{}",
-            so_far.races.len() + so_far.deadlocks.len(),
-            figures.asked - figures.unknown,
-            match figures.unknown {
-                0 => String::new(),
-                unknown => format!(", {unknown} not"),
-            }
-        ));
-    }
-
-    fn stop(&self) -> &AtomicBool {
-        &STOP
     }
 }

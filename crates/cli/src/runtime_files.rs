@@ -128,8 +128,9 @@ mod tests {
         assert!(error.to_string().contains("damaged"), "{error}");
     }
 
+    /// Deadheat looks at this test itself (`tests/itself.rs`).
     #[test]
-    fn many_at_once_agree() {
+    fn many_side_by_side_agree() {
         let cache = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {

@@ -195,6 +195,44 @@ fn tests_of_all_kinds_are_recorded() {
     }
 }
 
+/// The end of a thread that returns nothing is taken from the library that runs tests. The thread must outlive its handle, or it is that which
+/// orders them.
+#[test]
+fn scopes_wait_for_their_threads_in_tests_as_well() {
+    let here = Sandbox::new();
+    here.file(
+        "Cargo.toml",
+        "[package]\nname = \"scoped\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
+    );
+    here.file(
+        "tests/scoped.rs",
+        r#"
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[test]
+fn counts() {
+    let mut count = 0;
+    let go = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !go.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            count += 1;
+        });
+        go.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(count, 1);
+}
+"#,
+    );
+    here.file("src/lib.rs", "");
+    for options in [&["test", "--tests"][..], &["--serial", "test", "--tests"]] {
+        succeed(&mut cargo_deadheat(&here, options));
+        succeed(&mut here.deadheat(["predict"]));
+    }
+}
+
 #[test]
 fn a_folder_that_the_user_names_keeps_what_is_in_it() {
     let here = Sandbox::new();

@@ -6,7 +6,7 @@ mod support;
 use support::{Build, Program};
 
 #[test]
-fn functions_are_shared_out() {
+fn functions_are_looked_at_side_by_side() {
     let mut source = String::from("int x, y;\n");
     for number in 0..6 {
         source += &format!(

@@ -2,22 +2,26 @@
 //! (`crates/cli/tests/itself.rs`), so it is small.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use deadheat_predict::{NOBODY, Observer, Options, Prediction, Size, Source, predict};
 use deadheat_trace::Pc;
 
-/// Counts what it is told, as a progress bar would.
+/// Remembers how much is done, as a progress bar would.
 struct Counts {
     stop: AtomicBool,
-    was_told: AtomicBool,
+    done: AtomicU64,
 }
 
 impl Observer for Counts {
     fn progress(&self, done: u64, all: u64, _so_far: &Prediction) {
         assert!(done <= all);
-        self.was_told.store(true, Ordering::Relaxed);
+        let before = self.done.swap(done, Ordering::Relaxed);
+        assert!(
+            before <= done,
+            "{before}, then {done}: a bar does not go back"
+        );
     }
 
     fn stop(&self) -> &AtomicBool {
@@ -41,10 +45,10 @@ fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, usize) {
     };
     let observer = Counts {
         stop: AtomicBool::new(false),
-        was_told: AtomicBool::new(false),
+        done: AtomicU64::new(0),
     };
     let found = predict(&source, &options, &observer);
-    assert!(observer.was_told.load(Ordering::Relaxed));
+    assert_eq!(observer.done.into_inner(), steps.len() as u64);
     assert!(found.refused.is_empty(), "{:#?}", found.refused);
     let places = found.races.iter().map(|race| {
         let mut places: Vec<Pc> = race
@@ -59,7 +63,7 @@ fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, usize) {
 }
 
 #[test]
-fn several_find_what_one_finds() {
+fn several_side_by_side_find_what_one_finds() {
     let mut text = String::new();
     for round in 0..3 {
         let at = round * 20;

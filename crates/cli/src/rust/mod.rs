@@ -7,6 +7,7 @@
 pub mod cargo;
 mod command_line;
 mod plan;
+mod replacements;
 mod rlib;
 mod standard;
 mod toolchain;

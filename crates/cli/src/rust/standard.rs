@@ -9,12 +9,16 @@
 //! functions under [other names](renamed), which is what its own calls refer to, and linked
 //! instead; and so is the one that runs tests. (The linker's `--wrap` would do for some linkers:
 //! others redirect the library's own calls as well.)
+//!
+//! That one keeps its calls for [scopes](SCOPES). It has none itself, but it has the end of threads that return nothing, also
+//! of the program's: that is a generic function which the compiler never makes twice, though told not to share.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::plan;
+use super::replacements::{REPLACEMENTS, Replacement, SCOPES};
 use super::rlib::{Rlib, renamed};
 use super::toolchain::Toolchain;
 use crate::cache;
@@ -38,115 +42,6 @@ const SOURCES: [(&str, &str); 11] = sources![
     "rwlock.rs",
     "scope.rs",
     "probe.rs",
-];
-
-/// A function of the library, and what stands in for it: its parameters and result as the
-/// library has them, and the call.
-struct Replacement {
-    /// Its path in the library.
-    path: &'static str,
-    /// `(parameters) -> result { call }`.
-    code: &'static str,
-    /// Not every version has it.
-    optional: bool,
-}
-
-const fn required(path: &'static str, code: &'static str) -> Replacement {
-    Replacement {
-        path,
-        code,
-        optional: false,
-    }
-}
-
-const fn optional(path: &'static str, code: &'static str) -> Replacement {
-    Replacement {
-        path,
-        code,
-        optional: true,
-    }
-}
-
-const REPLACEMENTS: [Replacement; 20] = [
-    required(
-        "std::sys::sync::mutex::futex::Mutex::lock_contended",
-        "(word: &AtomicU32) { mutex::lock_contended(word) }",
-    ),
-    required(
-        "std::sys::sync::rwlock::futex::RwLock::read_contended",
-        "(lock: &rwlock::RwLock) { rwlock::read_contended(lock) }",
-    ),
-    required(
-        "std::sys::sync::rwlock::futex::RwLock::write_contended",
-        "(lock: &rwlock::RwLock) { rwlock::write_contended(lock) }",
-    ),
-    required(
-        "std::sys::sync::rwlock::futex::RwLock::wake_writer_or_readers",
-        "(lock: &rwlock::RwLock, now: u32) { rwlock::wake_writer_or_readers(lock, now) }",
-    ),
-    required(
-        "std::sys::sync::condvar::futex::Condvar::wait",
-        "(count: &AtomicU32, lock: &AtomicU32) { condvar::wait(count, lock) }",
-    ),
-    required(
-        "std::sys::sync::condvar::futex::Condvar::wait_timeout",
-        "(count: &AtomicU32, lock: &AtomicU32, limit: Duration) -> bool \
-         { condvar::wait_timeout(count, lock, limit) }",
-    ),
-    required(
-        "std::sync::poison::condvar::Condvar::notify_one",
-        "(count: &AtomicU32) { condvar::notify_one(count) }",
-    ),
-    required(
-        "std::sync::poison::condvar::Condvar::notify_all",
-        "(count: &AtomicU32) { condvar::notify_all(count) }",
-    ),
-    optional(
-        "std::sync::nonpoison::condvar::Condvar::notify_one",
-        "(count: &AtomicU32) { condvar::notify_one(count) }",
-    ),
-    optional(
-        "std::sync::nonpoison::condvar::Condvar::notify_all",
-        "(count: &AtomicU32) { condvar::notify_all(count) }",
-    ),
-    required(
-        "std::sys::sync::once::futex::Once::call",
-        "(word: &AtomicU32, even: bool, function: &mut dyn FnMut(&mut once::State)) \
-         { once::call(word, even, function) }",
-    ),
-    optional(
-        "std::sync::once::Once::wait",
-        "(word: &AtomicU32) { once::wait(word, false) }",
-    ),
-    optional(
-        "std::sync::once::Once::wait_force",
-        "(word: &AtomicU32) { once::wait(word, true) }",
-    ),
-    required(
-        "std::sync::barrier::Barrier::wait",
-        "(barrier: &u8) -> bool { barrier::wait(barrier, real) }",
-    ),
-    required(
-        "std::thread::scoped::ScopeData::increment_num_running_threads",
-        "(scope: &u8) { scope::increment_num_running_threads(scope) }",
-    ),
-    required(
-        "std::thread::scoped::ScopeData::decrement_num_running_threads",
-        "(scope: &u8, panicked: bool) { scope::decrement_num_running_threads(scope, panicked) }",
-    ),
-    required(
-        "std::thread::thread::Thread::park",
-        "(thread: &Thread) { park::park(thread) }",
-    ),
-    optional(
-        "std::thread::thread::Thread::park_timeout",
-        "(thread: &Thread, limit: Duration) { park::park_timeout(thread, limit) }",
-    ),
-    required("std::thread::functions::park", "() { park::park_me() }"),
-    required(
-        "std::thread::functions::park_timeout",
-        "(limit: Duration) { park::park_me_timeout(limit) }",
-    ),
 ];
 
 const OURS: &str = "stdsync.o";
@@ -214,6 +109,7 @@ fn key(toolchain: &Toolchain) -> u64 {
 /// are compiled.
 pub fn version() -> u64 {
     let mut text = plan::INSTRUMENT.concat();
+    text.push_str(SCOPES);
     for (name, source) in SOURCES {
         text.push_str(name);
         text.push_str(source);
@@ -239,10 +135,13 @@ fn make(toolchain: &Toolchain, folder: &Path) -> Result<()> {
     let tests = Rlib::find(toolchain, "libtest-")?;
     let found = find(toolchain, &library.functions()?)?;
     written("exports.rs", exports_for(&found).as_bytes())?;
-    let symbols: Vec<&str> = found.iter().map(|(_, symbol)| symbol.as_str()).collect();
-    for (rlib, name) in [(&library, LIBRARY), (&tests, TESTS)] {
-        written(name, &rlib.renamed(&symbols)?)?;
-    }
+    let (scopes, others): (Vec<_>, Vec<_>) = found
+        .iter()
+        .partition(|(replacement, _)| replacement.path.starts_with(SCOPES));
+    let mut symbols: Vec<&str> = others.iter().map(|(_, symbol)| symbol.as_str()).collect();
+    written(TESTS, &tests.renamed(&symbols)?)?;
+    symbols.extend(scopes.iter().map(|(_, symbol)| symbol.as_str()));
+    written(LIBRARY, &library.renamed(&symbols)?)?;
     let offsets = probe(toolchain, folder)?;
 
     let mut compile = Command::new(&toolchain.compiler);

@@ -193,6 +193,29 @@ mod tests {
         assert!(kept == sent);
     }
 
+    /// Deadheat looks at this test itself (`tests/itself.rs`), so it is small.
+    #[test]
+    fn it_works_side_by_side_with_both_ends() {
+        let (mut producer, mut program, feeding, mut copy) = pump();
+        let sent = [b"a".repeat(CHUNK), b"b".repeat(CHUNK), b"c".repeat(CHUNK)].concat();
+        let got = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for part in sent.chunks(CHUNK / 2) {
+                    producer.write_all(part).unwrap();
+                }
+            });
+            let mut got = vec![0; sent.len()];
+            program.read_exact(&mut got).unwrap();
+            got
+        });
+        assert!(got == sent);
+        assert!(feeding.stop(), "nothing is missing from the copy");
+        let mut kept = Vec::new();
+        copy.rewind().unwrap();
+        copy.read_to_end(&mut kept).unwrap();
+        assert!(kept == sent);
+    }
+
     #[test]
     fn what_was_kept_is_there_from_the_start() {
         let sent: Vec<u8> = (0..40_000u32).flat_map(u32::to_le_bytes).collect();

@@ -286,8 +286,9 @@ mod tests {
         assert_eq!(names, ["trace.dht", "trace.dht.100", "trace.dht.90"]);
     }
 
+    /// Deadheat looks at this test itself (`tests/itself.rs`).
     #[test]
-    fn many_at_once_get_different_numbers() {
+    fn many_side_by_side_get_different_numbers() {
         let top = tempfile::tempdir().unwrap();
         let store = Store::choose(Some(top.path().into()), top.path());
         let add = || store.add().unwrap().number;

@@ -12,7 +12,6 @@ use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Suppressions};
 use deadheat_trace::watch::{self, Message, Place, Reader};
 
-use super::Plan;
 use super::debugger::OnRace;
 use super::process::Process;
 
@@ -27,8 +26,10 @@ pub struct Follower<'a> {
     reader: Reader,
     processes: HashMap<u32, Process>,
     suppressions: &'a Suppressions,
-    on_race: OnRace,
-    show: Option<Look>,
+    /// What to do when something is found.
+    pub on_race: OnRace,
+    /// How findings look that are printed as they come; not at all if `None`.
+    pub show: Option<Look>,
     told: Told,
     by_id: HashMap<String, usize>,
     figures: BTreeMap<String, u64>,
@@ -54,16 +55,16 @@ pub struct Told {
 }
 
 impl<'a> Follower<'a> {
-    /// Will follow the report at this path.
-    pub fn new(report: &Path, answers: &Path, plan: &Plan<'a>) -> io::Result<Self> {
+    /// Will follow the report at this path, keep quiet, and let the program go on.
+    pub fn new(report: &Path, answers: &Path, suppressions: &'a Suppressions) -> io::Result<Self> {
         Ok(Follower {
             report: File::open(report)?,
             answers: File::options().write(true).open(answers)?,
             reader: Reader::default(),
             processes: HashMap::new(),
-            suppressions: plan.suppressions,
-            on_race: plan.on_race,
-            show: plan.show,
+            suppressions,
+            on_race: OnRace::Continue,
+            show: None,
             told: Told::default(),
             by_id: HashMap::new(),
             figures: BTreeMap::new(),
@@ -177,5 +178,59 @@ impl<'a> Follower<'a> {
         if !self.told.notes.contains(&note) {
             self.told.notes.push(note);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// A program that is watched tells this. Its thread waits at the first byte of the answers.
+    const REPORT: &str = "\
+deadheat-watch 1 7 hb
+
+thread 7 1 - 71 0
+
+race 7 1
+ wait 0
+ earlier write abc 4 1
+ stack 10
+ later write abc 4 2
+ stack 20
+ memory global
+
+summary 7 accesses=12
+
+";
+
+    /// Deadheat looks at this test itself (`tests/itself.rs`), so it is small.
+    #[test]
+    fn a_report_is_followed_side_by_side_with_its_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let [report, answers] = ["report", "answers"].map(|name| folder.path().join(name));
+        let mut program = File::create(&report).unwrap();
+        std::fs::write(&answers, [0]).unwrap();
+        let suppressions = Suppressions::default();
+        let mut follower = Follower::new(&report, &answers, &suppressions).unwrap();
+        let over = AtomicBool::new(false);
+        let (begin, end) = REPORT.split_once("summary").unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| follower.until(&over));
+            for line in begin.split_inclusive('\n') {
+                program.write_all(line.as_bytes()).unwrap();
+            }
+            while std::fs::read(&answers).unwrap() != [1] {
+                std::thread::yield_now();
+            }
+            program.write_all(b"summary").unwrap();
+            program.write_all(end.as_bytes()).unwrap();
+            over.store(true, Ordering::Release);
+        });
+        let told = follower.finish();
+        assert!(told.began);
+        assert_eq!(told.findings.len(), 1);
+        assert_eq!(told.figures, [("accesses".to_owned(), 12)]);
     }
 }

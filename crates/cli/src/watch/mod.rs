@@ -162,7 +162,9 @@ impl Plan<'_> {
             let file = |name: &str| File::create(folder.path().join(name)).map_err(refused);
             launch.output = Some((file("stdout")?, file("stderr")?));
         }
-        let mut follower = Follower::new(&report, &answers, self).map_err(refused)?;
+        let mut follower = Follower::new(&report, &answers, self.suppressions).map_err(refused)?;
+        follower.on_race = self.on_race;
+        follower.show = self.show;
         let over = AtomicBool::new(false);
         let (outcome, followed) = std::thread::scope(|scope| {
             let following = scope.spawn(|| follower.until(&over));

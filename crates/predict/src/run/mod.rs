@@ -134,7 +134,7 @@ pub struct Prediction {
 
 /// Who wants to know how it goes, and may stop it.
 pub trait Observer: Sync {
-    /// So many events of all that there are to look at were looked at; what is known so far.
+    /// So many events of all that there are to look at were looked at, never fewer than were told before; what is known so far.
     fn progress(&self, done: u64, all: u64, so_far: &Prediction);
 
     /// Becomes true when it is to stop.
@@ -224,14 +224,13 @@ impl Shared<'_> {
         if !piece.window.steps.is_empty() {
             self.ask_all(piece);
         }
-        let done = {
-            let mut done = lock(&self.done);
-            *done += piece.is_new as u64;
-            *done
-        };
         let mut found = lock(&self.found);
         found.statistics.windows += 1;
-        self.observer.progress(done.min(self.all), self.all, &found);
+        // Counted while `found` is held, so that the figures come in their order.
+        let mut done = lock(&self.done);
+        *done += piece.is_new as u64;
+        let done = self.all.min(*done);
+        self.observer.progress(done, self.all, &found);
     }
 
     fn ask_all(&self, piece: &Piece) {
