@@ -30,6 +30,7 @@ mod credentials;
     reason = "argued once, at the head of the file"
 )]
 mod descriptor;
+pub mod ends;
 mod futex;
 mod heap;
 pub mod identity;
@@ -45,15 +46,26 @@ mod lock;
 )]
 mod number;
 mod once;
+mod peer;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
 mod random;
 pub mod real;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod relay;
 mod semaphore;
 mod sleep;
 pub mod spare;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod spawn;
 mod string;
 pub mod thread;
 mod unwind;
