@@ -1,5 +1,5 @@
-// A value goes to a server and back, each time with a byte over TCP: the connection carries the order. That it was accepted
-// says that the client has connected, too.
+// A value goes to a server and back, each time with a byte over TCP: the connection carries the
+// order. That it was accepted says that the client has connected, too.
 //
 // NORACE
 // EXPECT-STDOUT: values 7 43

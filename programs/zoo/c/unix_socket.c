@@ -1,10 +1,9 @@
-// A value goes to a server and back, each time with a byte over a Unix socket: the connection carries the order. That it was accepted
-// says that the client has connected, too.
+// A value goes to a server and back, each time with a byte over a Unix socket: the connection carries the
+// order. That it was accepted says that the client has connected, too.
 //
 // NORACE
 // EXPECT-STDOUT: values 7 43
 #include <pthread.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -33,7 +32,7 @@ int main(void) {
     char token;
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
     // The system chooses a free address.
-    if (bind(listener, (struct sockaddr *)&address, offsetof(struct sockaddr_un, sun_path)) != 0 || listen(listener, 1) != 0)
+    if (bind(listener, (struct sockaddr *)&address, sizeof address.sun_family) != 0 || listen(listener, 1) != 0)
         return 1;
     getsockname(listener, (struct sockaddr *)&address, &size);
     pthread_create(&thread, NULL, client, NULL);

@@ -10,7 +10,7 @@ use core::ffi::c_int;
 use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
-use super::channel::{self, channel};
+use super::channel::{self, Behind, channel};
 use super::{ends, number, real, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
@@ -118,7 +118,7 @@ fn accepting(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
 /// A call that sends data; `read` are the bytes that it takes.
 pub fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     event::range(false, read[0], read[1], pc);
-    channel::send_from(channel::status(fd).as_ref(), pc);
+    channel::send_from(Behind::number(fd), pc);
     let result = on_descriptor(fd, libc::POLLOUT, real);
     channel::wake(channel(fd));
     result
@@ -251,7 +251,7 @@ unsafe extern "C" fn accept4(fd: c_int, address: usize, size: usize, flags: c_in
 unsafe extern "C" fn connect(fd: c_int, address: usize, size: u32) -> c_int {
     let pc = caller();
     ends::connecting(fd);
-    channel::send_from(channel::status(fd).as_ref(), pc);
+    channel::send_from(Behind::number(fd), pc);
     let result = blocking(|| unsafe { real::connect(fd, address, size) });
     channel::wake(channel(fd));
     result

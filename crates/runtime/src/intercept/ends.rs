@@ -1,25 +1,27 @@
-//! Ends of sockets: which two are one connection, with both ends in this process.
+//! Ends of sockets and pipes: which two are one connection, with both ends in this process.
 //!
-//! Every send counts on the channel of all sockets, and on the sending end's own. A receive takes from the own channel of the *other* end if that is
-//! certain to be all that can have led to it, and from the channel of all sockets otherwise. So a wrong "not known" orders more than it must, and
-//! only a wrong "known" could lose an order. An end is known by its inode, whatever numbers it has. It is known for certain who writes into it if
+//! Every send counts on the channel of all, and on the sending end's own. A receive takes from the own channel of the *other* end if that is
+//! certain to be all that can have led to it, and from the channel of all otherwise. So a wrong "not known" orders more than it must, and
+//! only a wrong "known" could lose an order. An end is known by its inode, whatever numbers it has. It is certain what has led to a receive if
 //!
-//! * it was seen when it was made (`socket`, `socketpair`, `accept`), so that none of its sends was missed; whoever made a stream of it, which
-//!   writes unseen, has it forgotten;
+//! * the ends were seen when they were made (`socket`, `socketpair`, `accept`, `pipe`), so that no send was missed; an end that a stream is made of,
+//!   which writes unseen, is forgotten;
 //! * the two are each other's: made together, or connected and accepted here and found to be the same connection by the kernel ([`super::peer`]).
 //!   One that connects again, or is forgotten, is no longer the other's;
-//! * they are streams, which nobody can send to but the other end. Datagrams come from anybody;
+//! * nobody can send to one but the other: they are streams. Datagrams come from anybody;
 //! * no other process can have the other end. A process that is started has all that is open then, and a message can carry descriptors away: what was
-//!   made before that is not known any more ([`letting_out`]). What goes to another process and comes back by another way is thus always sent and received on the
-//!   channel of all. If it is not seen when processes are started ([`nothing_is_certain`]), no end is known from then on.
+//!   made before that is not certain any more ([`letting_out`]). So what goes to another process and comes back by another way is always sent and received on the
+//!   channel of all. Where it cannot be seen when processes are started ([`nothing_is_certain`]), nothing is certain from then on.
 //!
-//! A connection with both ends closed is forgotten, to make room; where there is none, an end stays unknown. Names are made of the thread and of how many
-//! ends it has made, so they do not depend on the schedule; two with the same name are one channel.
+//! A connection with both ends closed is forgotten, to make room; where there is none, an end is not known. Names are made of the thread and of how many
+//! ends it has made, so they do not depend on the schedule; two with the same name are one channel. A pipe's ends have one inode: it is its own other end,
+//! and its name is the inode's channel.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use super::{channel, peer};
+use super::channel::{self, Behind};
+use super::peer;
 use crate::local::local;
 use crate::{sys, threads};
 
@@ -126,7 +128,13 @@ fn next_name() -> usize {
     channel::of_end(number)
 }
 
-/// What tells a socket from others, if only its other end can send to it.
+/// What tells a socket from others.
+fn socket(fd: c_int) -> Option<u64> {
+    let behind = Behind::number(fd)?;
+    behind.is_socket().then(|| behind.identity())
+}
+
+/// The same if only its other end can send to it.
 fn stream_identity(fd: c_int) -> Option<u64> {
     let [family, kind, protocol] =
         [libc::SO_DOMAIN, libc::SO_TYPE, libc::SO_PROTOCOL].map(|option| ask(fd, option));
@@ -135,7 +143,7 @@ fn stream_identity(fd: c_int) -> Option<u64> {
         libc::AF_INET | libc::AF_INET6 => protocol? == libc::IPPROTO_TCP,
         _ => false,
     };
-    is_stream.then(|| channel::socket_identity(fd)).flatten()
+    is_stream.then(|| socket(fd)).flatten()
 }
 
 /// What kind of socket it is.
@@ -153,17 +161,32 @@ fn ask(fd: c_int, option: c_int) -> Option<c_int> {
     (sys::call(libc::SYS_getsockopt, args) == 0).then_some(answer)
 }
 
-/// An end was made, while nothing was let out from `before` on.
+/// An end of a socket was made, while nothing was let out from `before` on.
 pub fn made(fd: c_int, before: Option<Quiet>) {
-    let (Some(Quiet(made)), Some(identity)) = (before, stream_identity(fd)) else {
+    if let Some(identity) = stream_identity(fd)
+        && threads::visible()
+    {
+        let name = next_name();
+        keep(identity, 0, name, fd, before);
+    }
+}
+
+/// The same of a pipe, by either end.
+pub fn made_pipe(fd: c_int, before: Option<Quiet>) {
+    if let Some(behind) = Behind::number(fd)
+        && threads::visible()
+    {
+        let identity = behind.identity();
+        keep(identity, identity, channel::channel_of(behind), fd, before);
+    }
+}
+
+fn keep(identity: u64, other: u64, name: usize, fd: c_int, before: Option<Quiet>) {
+    let Some(Quiet(made)) = before else {
         return;
     };
-    if !threads::visible() {
-        return;
-    }
     // The kernel has counted once around.
     find(identity).inspect(|old| old.forget());
-    let name = next_name();
     let is_free = |end: &&End| {
         let there = end.identity.load(Ordering::SeqCst);
         there <= FORGOTTEN
@@ -173,6 +196,7 @@ pub fn made(fd: c_int, before: Option<Quiet>) {
                 .is_ok()
     };
     if let Some(end) = places(identity).find(is_free) {
+        end.other.store(other, Ordering::SeqCst);
         end.name.store(name, Ordering::SeqCst);
         end.made.store(made, Ordering::SeqCst);
         end.fd.store(fd, Ordering::SeqCst);
@@ -183,7 +207,7 @@ pub fn made(fd: c_int, before: Option<Quiet>) {
 
 /// Two ends are one connection.
 pub fn connected(one: c_int, other: c_int) {
-    if let [Some(one), Some(other)] = [one, other].map(channel::socket_identity) {
+    if let [Some(one), Some(other)] = [one, other].map(socket) {
         connect(one, other);
     }
 }
@@ -198,21 +222,21 @@ fn connect(one: u64, other: u64) {
 /// An end was accepted: the channel of the one that has connected to it, if that is known. What it did before comes before.
 pub fn accepted(fd: c_int, before: Option<Quiet>) -> Option<usize> {
     made(fd, before);
-    let identity = channel::socket_identity(fd)?;
+    let identity = socket(fd)?;
     connect(identity, peer::of_accepted(fd)?);
     receives_from(identity)
 }
 
 /// An end is about to be connected, perhaps not for the first time.
 pub fn connecting(fd: c_int) {
-    if let Some(end) = channel::socket_identity(fd).and_then(find) {
+    if let Some(end) = socket(fd).and_then(find) {
         end.other.store(0, Ordering::SeqCst);
     }
 }
 
 /// Somebody may write to it unseen.
 pub fn forget(fd: c_int) {
-    if let Some(end) = channel::socket_identity(fd).and_then(find) {
+    if let Some(end) = socket(fd).and_then(find) {
         end.forget();
     }
 }
@@ -222,8 +246,11 @@ pub fn closed(identity: u64) {
     let Some(end) = find(identity) else {
         return;
     };
-    end.is_closed.store(true, Ordering::SeqCst);
-    match find(end.other.load(Ordering::SeqCst)) {
+    let was_closed = end.is_closed.swap(true, Ordering::SeqCst);
+    let other = end.other.load(Ordering::SeqCst);
+    match find(other) {
+        // A pipe, which is given back twice.
+        Some(_) if other == identity && !was_closed => {}
         Some(other) if !other.is_closed.load(Ordering::SeqCst) => {}
         Some(other) => {
             other.forget();
@@ -233,14 +260,14 @@ pub fn closed(identity: u64) {
     }
 }
 
-/// The channel that an end sends on beside that of all sockets.
+/// The channel that a known end sends on beside that of all.
 pub fn sends_on(identity: u64) -> Option<usize> {
     let end = find(identity)?;
     let name = end.name.load(Ordering::SeqCst);
     end.is(identity).then_some(name)
 }
 
-/// The channel on which everything was sent that arrives at an end, if that is known.
+/// The channel on which everything was sent that arrives at an end, if that is certain.
 pub fn receives_from(identity: u64) -> Option<usize> {
     let Quiet(now) = quiet()?;
     let at = find(identity)?.other.load(Ordering::SeqCst);

@@ -10,7 +10,8 @@ use core::ffi::{c_int, c_void};
 
 use deadheat_wire::Op;
 
-use super::{channel, ends, real};
+use super::channel::{self, Behind};
+use super::{ends, real};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::serial;
@@ -78,6 +79,19 @@ unsafe fn both(numbers: *const c_int) -> [c_int; 2] {
     unsafe { [numbers.read(), numbers.add(1).read()] }
 }
 
+/// A call that makes a pipe.
+fn making_pipe(pc: usize, numbers: *const c_int, real: impl FnOnce() -> c_int) -> c_int {
+    getting_two(pc, numbers, || {
+        let before = ends::quiet();
+        let result = real();
+        if result == 0 {
+            // SAFETY: the call has succeeded.
+            ends::made_pipe(unsafe { numbers.read() }, before);
+        }
+        result
+    })
+}
+
 /// A call that opens a stream.
 fn getting_stream(pc: usize, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     serial::gate(Op::Receive, 0, 0, pc);
@@ -96,27 +110,27 @@ fn number_of(stream: *mut c_void) -> c_int {
 
 /// A call that gives back a number.
 fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let Some(status) = channel::status(fd) else {
+    let Some(behind) = Behind::number(fd) else {
         return real();
     };
     serial::gate(Op::Send, channel::of_number(fd), 0, pc);
     channel::send(channel::of_number(fd), pc);
-    ending(&status, pc, || {
-        ends::closed(channel::identity(&status));
+    ending(behind, pc, || {
+        ends::closed(behind.identity());
         real()
     })
 }
 
 /// A call after which the other end of a pipe or socket may find nothing more to read. What is closed may be something else when the program is run
 /// again (its output, say), and the events must not: there is always one, and one more only for ends that the program has made itself.
-fn ending(status: &libc::stat, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    if !channel::has_other_end(status) {
+fn ending(behind: Behind, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    if !behind.has_other_end() {
         channel::send(channel::NOBODY, pc);
         return real();
     }
-    channel::send_from(Some(status), pc);
+    channel::send_from(Some(behind), pc);
     let result = real();
-    channel::wake(channel::channel_of(status));
+    channel::wake(channel::channel_of(behind));
     result
 }
 
@@ -134,8 +148,8 @@ unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
 unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     let (pc, real) = (caller(), || unsafe { real::shutdown(fd, how) });
     serial::gate(Op::Send, 0, 0, pc);
-    match channel::status(fd) {
-        Some(status) => ending(&status, pc, real),
+    match Behind::number(fd) {
+        Some(behind) => ending(behind, pc, real),
         None => real(),
     }
 }
@@ -209,11 +223,11 @@ unsafe extern "C" fn socketpair(
 }
 
 unsafe extern "C" fn pipe(numbers: *mut c_int) -> c_int {
-    getting_two(caller(), numbers, || unsafe { real::pipe(numbers) })
+    making_pipe(caller(), numbers, || unsafe { real::pipe(numbers) })
 }
 
 unsafe extern "C" fn pipe2(numbers: *mut c_int, flags: c_int) -> c_int {
-    getting_two(caller(), numbers, || unsafe { real::pipe2(numbers, flags) })
+    making_pipe(caller(), numbers, || unsafe { real::pipe2(numbers, flags) })
 }
 
 unsafe extern "C" fn dup(fd: c_int) -> c_int {

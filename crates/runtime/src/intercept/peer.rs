@@ -4,72 +4,73 @@
 //! the accepted one's addresses the other way round, is it. Unix: the kernel says which inode the other end has, to those who ask by netlink.
 
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 
-use super::{channel, ends};
+use super::channel::Behind;
+use super::ends;
 use crate::sys;
 
-/// An address and a port, of IPv4 as IPv6 has it.
-type Address = ([u8; 16], u16);
-
-/// Fits all addresses.
-type Space = [u8; 128];
+/// An address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Address {
+    Unix,
+    /// With its port, of IPv4 as IPv6 has it.
+    Internet(u128, u16),
+}
 
 /// Asks for an address of a socket.
-fn ask(call: libc::c_long, fd: c_int) -> Option<Space> {
-    let mut space: Space = [0; 128];
-    let mut size = space.len() as u32;
-    let args = [
-        fd as usize,
-        space.as_mut_ptr() as usize,
-        &raw mut size as usize,
-        0,
-        0,
-        0,
-    ];
-    (sys::call(call, args) == 0).then_some(space)
-}
-
-fn family(space: &Space) -> c_int {
-    u16::from_ne_bytes([space[0], space[1]]).into()
-}
-
-fn internet(space: &Space) -> Option<Address> {
-    let mut address = [0; 16];
-    match family(space) {
-        libc::AF_INET => {
-            address[10..12].fill(0xFF);
-            address[12..].copy_from_slice(&space[4..8]);
-        }
-        libc::AF_INET6 => address.copy_from_slice(&space[8..24]),
-        _ => return None,
+fn ask(call: libc::c_long, fd: c_int) -> Option<Address> {
+    let mut space = MaybeUninit::<libc::sockaddr_storage>::uninit();
+    let mut size = size_of::<libc::sockaddr_storage>() as u32;
+    let place = space.as_mut_ptr();
+    let args = [fd as usize, place as usize, &raw mut size as usize, 0, 0, 0];
+    if sys::call(call, args) != 0 {
+        return None;
     }
-    Some((address, u16::from_be_bytes([space[2], space[3]])))
+    // SAFETY: filled in by the system, as the family says.
+    unsafe {
+        match c_int::from((*place).ss_family) {
+            libc::AF_UNIX => Some(Address::Unix),
+            libc::AF_INET => {
+                let address = &*place.cast::<libc::sockaddr_in>();
+                let mapped = 0xFFFF << 32 | u128::from(u32::from_be(address.sin_addr.s_addr));
+                Some(Address::Internet(mapped, address.sin_port))
+            }
+            libc::AF_INET6 => {
+                let address = &*place.cast::<libc::sockaddr_in6>();
+                let number = u128::from_be_bytes(address.sin6_addr.s6_addr);
+                Some(Address::Internet(number, address.sin6_port))
+            }
+            _ => None,
+        }
+    }
 }
 
-/// Both addresses of a connected socket, its own first.
-fn addresses(fd: c_int) -> Option<[Address; 2]> {
-    let own = internet(&ask(libc::SYS_getsockname, fd)?)?;
-    let other = internet(&ask(libc::SYS_getpeername, fd)?)?;
-    Some([own, other])
+fn own(fd: c_int) -> Option<Address> {
+    ask(libc::SYS_getsockname, fd)
+}
+
+fn other(fd: c_int) -> Option<Address> {
+    ask(libc::SYS_getpeername, fd)
 }
 
 /// The end that has connected to the accepted one; `None` if it is not known, or not here.
 pub fn of_accepted(fd: c_int) -> Option<u64> {
-    let own = ask(libc::SYS_getsockname, fd)?;
-    if family(&own) == libc::AF_UNIX {
-        let status = channel::status(fd)?;
-        let inode = unix::other_end(status.st_ino as u32)?;
-        let other = ends::identity(inode.into(), status.st_dev);
-        return unmatched_end(|identity, _| identity == other);
+    let here = own(fd)?;
+    if here == Address::Unix {
+        let behind = Behind::number(fd)?;
+        let inode = unix::other_end(behind.inode as u32)?;
+        let end = ends::identity(inode.into(), behind.device);
+        return unmatched_end(|identity, _| identity == end);
     }
-    let [own, other] = addresses(fd)?;
-    unmatched_end(|_, number| addresses(number) == Some([other, own]))
+    let there = other(fd)?;
+    unmatched_end(|_, number| own(number) == Some(there) && other(number) == Some(here))
 }
 
 /// The end without another that is of this kind, and still has the number that it was made with.
 fn unmatched_end(is_it: impl Fn(u64, c_int) -> bool) -> Option<u64> {
     let has_number = |identity: u64, number: c_int| {
-        channel::status(number).is_some_and(|status| channel::identity(&status) == identity)
+        Behind::number(number).is_some_and(|behind| behind.identity() == identity)
     };
     // Another may have the number before it is asked, or after.
     let found = ends::unmatched().find(|&(identity, number)| {
