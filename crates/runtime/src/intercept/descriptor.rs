@@ -11,7 +11,7 @@ use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
 use super::channel::{self, Behind, channel};
-use super::{ends, number, real, spawn};
+use super::{ends, real, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
 use crate::record::event;
@@ -29,9 +29,6 @@ trampoline! {
     "sendto" => sendto;
     "recvmsg" => recvmsg;
     "sendmsg" => sendmsg;
-    "accept" => accept;
-    "accept4" => accept4;
-    "connect" => connect;
     "poll" => poll;
     "ppoll" => ppoll;
     "select" => select;
@@ -52,7 +49,7 @@ trampoline! {
 }
 
 /// Whether the call would return at once.
-fn is_ready(fd: c_int, events: i16) -> bool {
+pub fn is_ready(fd: c_int, events: i16) -> bool {
     let mut entry = libc::pollfd {
         fd,
         events,
@@ -97,22 +94,6 @@ pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() 
         channel::wake(channel(fd));
     }
     result
-}
-
-/// A call that takes in a connection, with a number of its own.
-fn accepting(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    serial::gate(Op::Receive, 0, 0, pc);
-    let (new, from) = on_descriptor(fd, libc::POLLIN, || {
-        let before = ends::quiet();
-        let new = real();
-        (new, ends::accepted(new, before))
-    });
-    if new >= 0 {
-        event::sync(Op::Receive, from.unwrap_or_else(|| channel(fd)), pc);
-        channel::wake(channel(fd));
-        number::got(new, pc);
-    }
-    new
 }
 
 /// A call that sends data; `read` are the bytes that it takes.
@@ -236,25 +217,6 @@ unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
         true => ends::letting_out(send),
         false => send(),
     }
-}
-
-unsafe extern "C" fn accept(fd: c_int, address: usize, size: usize) -> c_int {
-    accepting(fd, caller(), || unsafe { real::accept(fd, address, size) })
-}
-
-unsafe extern "C" fn accept4(fd: c_int, address: usize, size: usize, flags: c_int) -> c_int {
-    accepting(fd, caller(), || unsafe {
-        real::accept4(fd, address, size, flags)
-    })
-}
-
-unsafe extern "C" fn connect(fd: c_int, address: usize, size: u32) -> c_int {
-    let pc = caller();
-    ends::connecting(fd);
-    channel::send_from(Behind::number(fd), pc);
-    let result = blocking(|| unsafe { real::connect(fd, address, size) });
-    channel::wake(channel(fd));
-    result
 }
 
 unsafe extern "C" fn poll(fds: usize, count: u64, timeout: c_int) -> c_int {

@@ -23,6 +23,11 @@ mod channel;
 )]
 mod clock;
 pub mod condition;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod connect;
 mod counted;
 mod credentials;
 #[allow(

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_uint};
 
 use deadheat_wire::Op;
 
+use super::connect::flags;
 use super::descriptor::{self, blocking, on_descriptor, receiving, sending};
 use super::{channel, ends, real, spawn};
 use crate::hooks::{caller, trampoline};
@@ -22,11 +23,6 @@ trampoline! {
     "__recv_chk" => recv_chk;
     "__recvfrom_chk" => recvfrom_chk;
     "__poll_chk" => poll_chk;
-}
-
-fn flags(fd: c_int) -> c_int {
-    let args = [fd as usize, libc::F_GETFL as usize, 0, 0, 0, 0];
-    sys::call(libc::SYS_fcntl, args) as c_int
 }
 
 /// Waits until there is something to carry, unless nobody is to wait.
