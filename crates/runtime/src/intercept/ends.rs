@@ -181,7 +181,7 @@ pub fn made_pipe(fd: c_int, before: Option<Quiet>) {
     }
 }
 
-fn keep(identity: u64, other: u64, name: usize, fd: c_int, before: Option<Quiet>) {
+pub(super) fn keep(identity: u64, other: u64, name: usize, fd: c_int, before: Option<Quiet>) {
     let Some(Quiet(made)) = before else {
         return;
     };
@@ -290,4 +290,94 @@ pub fn unmatched() -> impl Iterator<Item = (u64, c_int)> {
     });
     all.filter(|(identity, other, _)| *identity >> 63 != 0 && *other == 0)
         .map(|(identity, _, fd)| (identity, fd))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::sync::{Mutex, MutexGuard};
+
+    use super::*;
+
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// Whoever has it is the only test that knows ends.
+    pub fn alone() -> MutexGuard<'static, ()> {
+        let alone = ALONE.lock().unwrap_or_else(|failed| failed.into_inner());
+        ENDS.iter().for_each(End::forget);
+        OVER.store(BEGUN.load(Ordering::SeqCst), Ordering::SeqCst);
+        alone
+    }
+
+    const ONE: u64 = 1 << 63 | 10;
+    const OTHER: u64 = 1 << 63 | 20;
+    const THIRD: u64 = 1 << 63 | 30;
+
+    fn pair(names: [usize; 2]) {
+        keep(ONE, 0, names[0], 3, quiet());
+        keep(OTHER, 0, names[1], 4, quiet());
+        connect(ONE, OTHER);
+    }
+
+    #[test]
+    fn only_what_is_certain_is_known() {
+        let _alone = alone();
+        assert_eq!((sends_on(ONE), receives_from(ONE)), (None, None));
+        pair([100, 200]);
+        assert_eq!((sends_on(ONE), receives_from(ONE)), (Some(100), Some(200)));
+        assert_eq!(receives_from(OTHER), Some(100));
+
+        // Another process may have it, while one is started and then: what was made before is not certain, what is made behind is.
+        letting_out(|| assert_eq!(receives_from(ONE), None));
+        assert_eq!((sends_on(ONE), receives_from(ONE)), (Some(100), None));
+        pair([101, 201]);
+        assert_eq!((sends_on(ONE), receives_from(ONE)), (Some(101), Some(201)));
+
+        // One that is connected to another is no longer the first one's.
+        keep(THIRD, 0, 300, 5, quiet());
+        connect(ONE, THIRD);
+        assert_eq!(receives_from(ONE), Some(300));
+        assert_eq!(receives_from(OTHER), None);
+
+        // Closed at one end, there is still something to read at the other.
+        pair([102, 202]);
+        closed(ONE);
+        assert_eq!(receives_from(OTHER), Some(102));
+        closed(OTHER);
+        assert_eq!((sends_on(ONE), sends_on(OTHER)), (None, None));
+
+        // A pipe has two numbers at least.
+        keep(ONE, ONE, 400, 6, quiet());
+        closed(ONE);
+        assert_eq!((sends_on(ONE), receives_from(ONE)), (Some(400), Some(400)));
+        closed(ONE);
+        assert_eq!(sends_on(ONE), None);
+
+        // What was made while another process was started may be in there.
+        letting_out(|| pair([103, 203]));
+        assert_eq!(sends_on(ONE), None);
+
+        nothing_is_certain();
+        pair([104, 204]);
+        assert_eq!((quiet().is_none(), sends_on(ONE)), (true, None));
+    }
+
+    #[test]
+    fn there_is_room_again() {
+        let _alone = alone();
+        for number in 0..3 * MOST as u64 {
+            let identity = 1 << 63 | 1 << 20 | number;
+            keep(identity, 0, 8, 3, Some(Quiet(0)));
+            assert_eq!(sends_on(identity), Some(8), "end {number}");
+            closed(identity);
+        }
+    }
+
+    #[test]
+    fn beyond_the_room_nothing_is_known() {
+        let _alone = alone();
+        let all = |number| 1 << 63 | 1 << 30 | number;
+        (0..3 * MOST as u64).for_each(|number| keep(all(number), 0, 8, 3, Some(Quiet(0))));
+        let known = (0..3 * MOST as u64).filter(|number| sends_on(all(*number)).is_some());
+        assert!((MOST / 2..=MOST).contains(&known.count()));
+    }
 }

@@ -197,3 +197,62 @@ mod unix {
         (sent > 0 && received as usize == size_of::<Answer>()).then_some(answer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    use super::super::ends::tests::alone;
+    use super::*;
+
+    fn know(end: &impl AsRawFd) -> u64 {
+        let fd = end.as_raw_fd();
+        let identity = Behind::number(fd).unwrap().identity();
+        ends::keep(identity, 0, 8, fd, ends::quiet());
+        identity
+    }
+
+    #[test]
+    fn tcp_by_addresses() {
+        let _alone = alone();
+        for address in ["127.0.0.1:0", "[::]:0"] {
+            let listener = TcpListener::bind(address).unwrap();
+            let to = ("127.0.0.1", listener.local_addr().unwrap().port());
+            // Nobody here knows of the first one.
+            let clients: [_; 3] = core::array::from_fn(|_| TcpStream::connect(to).unwrap());
+            let known = clients[1..].iter().map(know).collect::<Vec<_>>();
+            let found: Vec<_> = (0..3)
+                .map(|_| of_accepted(listener.accept().unwrap().0.as_raw_fd()))
+                .collect();
+            assert_eq!(found, [None, Some(known[0]), Some(known[1])], "{address}");
+        }
+    }
+
+    #[test]
+    fn unix_by_inodes() {
+        let _alone = alone();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let clients: [_; 3] = core::array::from_fn(|_| UnixStream::connect(&path).unwrap());
+        let known = clients[1..].iter().map(know).collect::<Vec<_>>();
+        let found: Vec<_> = (0..3)
+            .map(|_| of_accepted(listener.accept().unwrap().0.as_raw_fd()))
+            .collect();
+        assert_eq!(found, [None, Some(known[0]), Some(known[1])]);
+    }
+
+    /// A number that is another's now says nothing.
+    #[test]
+    fn not_by_a_number_alone() {
+        let _alone = alone();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let identity = 1 << 63 | 12345;
+        ends::keep(identity, 0, 8, client.as_raw_fd(), ends::quiet());
+        let accepted = listener.accept().unwrap().0;
+        assert_eq!(of_accepted(accepted.as_raw_fd()), None);
+    }
+}
