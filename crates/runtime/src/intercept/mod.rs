@@ -52,6 +52,7 @@ mod lock;
 mod number;
 mod once;
 mod peer;
+mod print;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"

@@ -326,6 +326,10 @@ macro_rules! real_addresses {
 
 real_addresses! {
     address_of_clone "clone";
+    address_of_dprintf "dprintf";
+    address_of_dprintf_chk "__dprintf_chk";
+    address_of_vdprintf "vdprintf";
+    address_of_vdprintf_chk "__vdprintf_chk";
     address_of_execl "execl";
     address_of_execlp "execlp";
     address_of_execle "execle";
