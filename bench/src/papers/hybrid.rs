@@ -59,7 +59,6 @@ const FAIR: &str = "\nFair: the order of the columns. Detailed mode on flagged v
     Channels that recycle objects, which most of the paper's false reports in tomcat and resin are about and which it leaves to annotations, are found here without any. Not fair: fields \
     side by side, since the programs are not the paper's and a hundred times as short (resin and tomcat have nine thousand fields, and one small program stands for both here); \
     ratios side by side, of a Java machine of 2003 and of compiled code in which every access calls a hook. Where ours are largest (`sor`, `server`) the time goes into comparing each access with what is remembered of its location, on one processor as on two. What is a bug and what is benign is our judgement of our programs. \
-    In `web_server` one `check` may find fewer races than ThreadSanitizer in many runs: it takes all sockets for one channel, so that whatever a worker has sent comes before all that another receives later. \
     The paper's mtrt, a ray tracer as well, has no program of its own here.\n";
 
 fn row(place: &Place, paper: &'static Watched, oracle: &Oracle) -> Result<Row, String> {

@@ -8,7 +8,7 @@ use deadheat_wire::inputs::kind;
 
 use crate::hooks::trampoline;
 use crate::inputs::pids;
-use crate::intercept::real;
+use crate::intercept::{ends, real};
 use crate::local::{Inside, local};
 use crate::record::{self, Mode, event, facts, mode};
 use crate::{serial, sys, threads, watch};
@@ -48,7 +48,7 @@ unsafe extern "C" fn fork() -> c_int {
         return unsafe { real::fork() };
     }
     let inside = Inside::enter();
-    let process = unsafe { real::fork() };
+    let process = ends::letting_out(|| unsafe { real::fork() });
     if process == 0 {
         record::restart_in_child();
     }
@@ -70,10 +70,10 @@ unsafe extern "C" fn quick_exit(code: c_int) -> usize {
     unsafe { real::quick_exit(code) }
 }
 
-/// `execl` and its like take any number of arguments: they are left where they are, and the
+/// `clone`, `execl` and its like take any number of arguments: they are left where they are, and the
 /// real function is jumped to.
 macro_rules! before_jump_to_real {
-    ($($name:ident => $address:path;)*) => { $(
+    ($($name:ident => $before:path, $address:path;)*) => { $(
         #[cfg_attr(not(test), unsafe(no_mangle))]
         #[unsafe(naked)]
         #[allow(dead_code)]
@@ -97,7 +97,7 @@ macro_rules! before_jump_to_real {
                 "pop rsi",
                 "pop rdi",
                 "jmp r11",
-                before = sym before_exec,
+                before = sym $before,
                 address = sym $address,
             )
         }
@@ -105,9 +105,15 @@ macro_rules! before_jump_to_real {
 }
 
 before_jump_to_real! {
-    execl => real::address_of_execl;
-    execlp => real::address_of_execlp;
-    execle => real::address_of_execle;
+    clone => before_clone, real::address_of_clone;
+    execl => before_exec, real::address_of_execl;
+    execlp => before_exec, real::address_of_execlp;
+    execle => before_exec, real::address_of_execle;
+}
+
+/// A process that nobody knows about.
+extern "C" fn before_clone() {
+    ends::nothing_is_certain();
 }
 
 /// Writes everything out: if the call succeeds this program is no more.

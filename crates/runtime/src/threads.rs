@@ -45,6 +45,8 @@ pub struct Thread {
     pub inputs: Inputs,
     /// What it is watched with; null while nothing was watched.
     pub watcher: *mut Watcher,
+    /// How many ends of sockets it has made.
+    pub ends: u32,
     /// Its part in a schedule that is enforced while it is watched.
     pub part: watch::enforce::Part,
     /// Who created it, plus one, and the context in which.
@@ -117,6 +119,7 @@ pub fn register_as(planned: Option<u32>) -> *mut Thread {
             }
         }
         (*thread).id = id;
+        (*thread).ends = 0;
         ((*thread).parent, (*thread).created) = (0, 0);
         (*thread).part = watch::enforce::Part::default();
         (*thread).local = core::ptr::null_mut();

@@ -91,7 +91,7 @@ fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
 }
 
 /// Programs with an error on another path than that of most runs, which prediction does not see.
-const ELSEWHERE: [&str; 3] = ["claim_race", "signal_one_deadlock", "web_server"];
+const ELSEWHERE: [&str; 2] = ["claim_race", "signal_one_deadlock"];
 
 /// The same after the papers' tables, where a search of the schedules with this argument is short and finds all.
 const ON_OTHER_PATHS: [(&str, &str); 8] = [

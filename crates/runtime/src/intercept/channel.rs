@@ -1,13 +1,16 @@
 //! Channels in the kernel: what is behind a descriptor, as an object that threads send to and receive from.
 //!
 //! Both ends of a pipe are one channel (they share their inode); all sockets are one, and so are all of `eventfd`, `epoll` and their
-//! kin, which orders more than it must and never too little.
+//! kin, which orders more than it must and never too little. Where it is known who has both ends ([`ends`]), an end of a socket has a channel of its own, and
+//! whoever reads at the other receives only what was sent there. A pipe that another process may have an end of is one with all sockets.
 
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_wire::Op;
 
+use super::ends;
 use crate::record::{event, handler};
 use crate::{serial, sys, threads};
 
@@ -20,30 +23,78 @@ static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST
 const SOCKETS: usize = 64;
 const _: () = assert!(SOCKETS + 8 * MOST_CHANNELS < serial::CHANNELS_END);
 /// The number of what has no other end.
-const NOBODY: usize = 56;
+pub const NOBODY: usize = 56;
 
-/// What the system says about a descriptor; `None` if there is none of this number.
-pub fn status(fd: c_int) -> Option<libc::stat> {
-    // SAFETY: plain numbers.
-    let mut status: libc::stat = unsafe { core::mem::zeroed() };
-    let result = sys::call(
-        libc::SYS_fstat,
-        [fd as usize, &raw mut status as usize, 0, 0, 0, 0],
-    );
-    (result >= 0).then_some(status)
+/// Behind them those of numbers, then those of ends, up to the first address that the system lets a program have. What is beyond the last shares, which
+/// orders more than it must.
+const NUMBERS: usize = serial::CHANNELS_END;
+const ENDS: usize = 32768;
+const ALL: usize = 65536;
+
+/// The channel of a descriptor's number.
+pub fn of_number(fd: c_int) -> usize {
+    NUMBERS + fd as usize % ((ENDS - NUMBERS) / 8) * 8
+}
+
+/// The own channel of an end of a socket.
+pub fn of_end(number: usize) -> usize {
+    ENDS + number % ((ALL - ENDS) / 8) * 8
+}
+
+/// What is behind a descriptor. Small: what is copied by a call of `memcpy` would be recorded.
+#[derive(Clone, Copy)]
+pub struct Behind {
+    /// Its inode.
+    pub inode: u64,
+    /// The device of that.
+    pub device: u64,
+    kind: u32,
+}
+
+impl Behind {
+    /// What the system says about a descriptor; `None` if there is none of this number.
+    pub fn number(fd: c_int) -> Option<Self> {
+        let mut status = MaybeUninit::<libc::stat>::uninit();
+        let args = [fd as usize, status.as_mut_ptr() as usize, 0, 0, 0, 0];
+        if sys::call(libc::SYS_fstat, args) < 0 {
+            return None;
+        }
+        // SAFETY: filled in by the system.
+        let status = unsafe { status.assume_init_ref() };
+        Some(Behind {
+            inode: status.st_ino,
+            device: status.st_dev,
+            kind: status.st_mode & libc::S_IFMT,
+        })
+    }
+
+    /// What tells it from everything else.
+    pub fn identity(&self) -> u64 {
+        ends::identity(self.inode, self.device)
+    }
+
+    /// Whether it is a socket.
+    pub fn is_socket(&self) -> bool {
+        self.kind == libc::S_IFSOCK
+    }
+
+    /// Whether somebody notices that it is closed.
+    pub fn has_other_end(&self) -> bool {
+        self.is_socket() || self.kind == libc::S_IFIFO
+    }
 }
 
 /// A number for the channel behind a descriptor.
 pub fn channel(fd: c_int) -> usize {
-    status(fd).map_or(SOCKETS, |status| channel_of(&status))
+    Behind::number(fd).map_or(SOCKETS, channel_of)
 }
 
-/// The same for one whose status is known.
-pub fn channel_of(status: &libc::stat) -> usize {
-    if status.st_mode & libc::S_IFMT == libc::S_IFSOCK {
+/// The same where it is known what is there.
+pub fn channel_of(behind: Behind) -> usize {
+    if behind.is_socket() {
         return SOCKETS;
     }
-    let inode = status.st_ino ^ status.st_dev << 40 | 1 << 63;
+    let inode = behind.identity();
     for (index, known) in CHANNELS.iter().enumerate() {
         let found = match known.compare_exchange(0, inode, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => inode,
@@ -56,12 +107,27 @@ pub fn channel_of(status: &libc::stat) -> usize {
     SOCKETS // More than there is room for: all the others are one channel, too.
 }
 
-/// The channel on which somebody notices that a descriptor is closed. What is closed may be something else when the program is run again (its
-/// output, say), and the events must not: there is always one.
-pub fn channel_of_end(status: &libc::stat) -> usize {
-    match status.st_mode & libc::S_IFMT {
-        libc::S_IFIFO | libc::S_IFSOCK => channel_of(status),
-        _ => NOBODY,
+/// The running thread sends what can be noticed at the other end of a descriptor.
+pub fn send_from(behind: Option<Behind>, pc: usize) {
+    match behind.and_then(|behind| ends::sends_on(behind.identity())) {
+        Some(own) => {
+            send(own, pc);
+            send(SOCKETS, pc);
+        }
+        None => send(behind.map_or(SOCKETS, channel_of), pc),
+    }
+}
+
+/// The channel on which everything was sent that arrives at a descriptor.
+pub fn received_at(fd: c_int) -> usize {
+    let Some(behind) = Behind::number(fd) else {
+        return SOCKETS;
+    };
+    let identity = behind.identity();
+    match ends::receives_from(identity) {
+        Some(own) => own,
+        None if ends::sends_on(identity).is_some() => SOCKETS,
+        None => channel_of(behind),
     }
 }
 

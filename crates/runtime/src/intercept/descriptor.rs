@@ -10,8 +10,8 @@ use core::ffi::c_int;
 use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
-use super::channel::{self, channel};
-use super::{number, real};
+use super::channel::{self, Behind, channel};
+use super::{ends, real, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
 use crate::record::event;
@@ -29,9 +29,6 @@ trampoline! {
     "sendto" => sendto;
     "recvmsg" => recvmsg;
     "sendmsg" => sendmsg;
-    "accept" => accept;
-    "accept4" => accept4;
-    "connect" => connect;
     "poll" => poll;
     "ppoll" => ppoll;
     "select" => select;
@@ -52,7 +49,7 @@ trampoline! {
 }
 
 /// Whether the call would return at once.
-fn is_ready(fd: c_int, events: i16) -> bool {
+pub fn is_ready(fd: c_int, events: i16) -> bool {
     let mut entry = libc::pollfd {
         fd,
         events,
@@ -62,7 +59,7 @@ fn is_ready(fd: c_int, events: i16) -> bool {
 }
 
 /// Makes a call that may block: as it is, or without the turn.
-fn blocking<R>(real: impl FnOnce() -> R) -> R {
+pub fn blocking<R>(real: impl FnOnce() -> R) -> R {
     if threads::visible() && mode() == Mode::Serial {
         serial::away(real)
     } else {
@@ -71,7 +68,7 @@ fn blocking<R>(real: impl FnOnce() -> R) -> R {
 }
 
 /// Makes a call on a descriptor; only if it would block is the turn given up.
-fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
+pub fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
     if threads::visible() && mode() == Mode::Serial {
         serial::point();
         // As long as others can run, one of them may be the other end.
@@ -87,11 +84,11 @@ fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
 }
 
 /// A call that takes in data; `written` are the bytes it may fill.
-fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     serial::gate(Op::Receive, 0, 0, pc);
     let result = on_descriptor(fd, libc::POLLIN, real);
     if result >= 0 {
-        event::sync(Op::Receive, channel(fd), pc);
+        event::sync(Op::Receive, channel::received_at(fd), pc);
         event::range(true, written[0], written[1].min(result as usize), pc);
         // Whoever waits to write may have room now.
         channel::wake(channel(fd));
@@ -99,17 +96,10 @@ fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> i
     result
 }
 
-/// A call that takes in a connection, with a number of its own.
-fn accepting(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let new = receiving(fd, pc, [0, 0], || real() as isize) as c_int;
-    number::got(new, pc);
-    new
-}
-
 /// A call that sends data; `read` are the bytes that it takes.
-fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+pub fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     event::range(false, read[0], read[1], pc);
-    channel::send(channel(fd), pc);
+    channel::send_from(Behind::number(fd), pc);
     let result = on_descriptor(fd, libc::POLLOUT, real);
     channel::wake(channel(fd));
     result
@@ -117,7 +107,7 @@ fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize)
 
 // SAFETY of all calls below: the arguments are the program's own, for this very function.
 
-unsafe extern "C" fn read(fd: c_int, buffer: usize, length: usize) -> isize {
+pub unsafe extern "C" fn read(fd: c_int, buffer: usize, length: usize) -> isize {
     let pc = caller();
     if fd != libc::STDIN_FILENO {
         return receiving(fd, pc, [buffer, length], || unsafe {
@@ -172,7 +162,7 @@ unsafe extern "C" fn writev(fd: c_int, pieces: usize, count: c_int) -> isize {
     })
 }
 
-unsafe extern "C" fn recv(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
+pub unsafe extern "C" fn recv(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
     receiving(fd, caller(), [buffer, length], || unsafe {
         real::recv(fd, buffer, length, flags)
     })
@@ -217,24 +207,16 @@ unsafe extern "C" fn recvmsg(fd: c_int, message: usize, flags: c_int) -> isize {
 }
 
 unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
-    sending(fd, caller(), [0, 0], || unsafe {
-        real::sendmsg(fd, message, flags)
-    })
-}
-
-unsafe extern "C" fn accept(fd: c_int, address: usize, size: usize) -> c_int {
-    accepting(fd, caller(), || unsafe { real::accept(fd, address, size) })
-}
-
-unsafe extern "C" fn accept4(fd: c_int, address: usize, size: usize, flags: c_int) -> c_int {
-    accepting(fd, caller(), || unsafe {
-        real::accept4(fd, address, size, flags)
-    })
-}
-
-unsafe extern "C" fn connect(fd: c_int, address: usize, size: u32) -> c_int {
-    event::sync(Op::Send, channel(fd), caller());
-    blocking(|| unsafe { real::connect(fd, address, size) })
+    let pc = caller();
+    let send = || {
+        sending(fd, pc, [0, 0], || unsafe {
+            real::sendmsg(fd, message, flags)
+        })
+    };
+    match unsafe { spawn::carries_descriptors(message) } {
+        true => ends::letting_out(send),
+        false => send(),
+    }
 }
 
 unsafe extern "C" fn poll(fds: usize, count: u64, timeout: c_int) -> c_int {

@@ -5,7 +5,7 @@ use core::ffi::c_long;
 use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
-use super::{identity, random};
+use super::{ends, identity, random, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
 use crate::record::event::Sync;
@@ -50,6 +50,9 @@ unsafe extern "C" fn syscall(
         libc::SYS_kill | libc::SYS_tkill => args[0] = meant(a),
         libc::SYS_tgkill => args[..2].copy_from_slice(&[meant(a), meant(b)]),
         _ => {}
+    }
+    if spawn::is_uncertain(number) {
+        ends::nothing_is_certain();
     }
     if number == libc::SYS_exit_group {
         crate::record::close("the program ended", true);

@@ -23,6 +23,11 @@ mod channel;
 )]
 mod clock;
 pub mod condition;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod connect;
 mod counted;
 mod credentials;
 #[allow(
@@ -30,6 +35,7 @@ mod credentials;
     reason = "argued once, at the head of the file"
 )]
 mod descriptor;
+pub mod ends;
 mod futex;
 mod heap;
 pub mod identity;
@@ -45,15 +51,27 @@ mod lock;
 )]
 mod number;
 mod once;
+mod peer;
+mod print;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
 mod random;
 pub mod real;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod relay;
 mod semaphore;
 mod sleep;
 pub mod spare;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod spawn;
 mod string;
 pub mod thread;
 mod unwind;

@@ -10,8 +10,8 @@ use core::ffi::{c_int, c_void};
 
 use deadheat_wire::Op;
 
-use super::channel::{self, channel_of_end};
-use super::real;
+use super::channel::{self, Behind};
+use super::{ends, real};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::serial;
@@ -25,6 +25,7 @@ trampoline! {
     "openat" => openat;
     "openat64" => openat64;
     "creat" => creat;
+    "fdopen" => fdopen;
     "fopen" => fopen;
     "fopen64" => fopen64;
     "socket" => socket;
@@ -43,19 +44,10 @@ trampoline! {
     "epoll_create1" => epoll_create1;
 }
 
-/// The channel of a number: behind those of [`channel`], before the first address that the system lets a program have. Numbers beyond
-/// that share, which orders more than it must.
-fn object(fd: c_int) -> usize {
-    const FIRST: usize = 4096;
-    const END: usize = 65536;
-    const EACH: usize = 8;
-    FIRST + fd as usize % ((END - FIRST) / EACH) * EACH
-}
-
 /// The running thread was given a number, if it is one.
 pub fn got(fd: c_int, pc: usize) {
     if fd >= 0 {
-        event::sync(Op::Receive, object(fd), pc);
+        event::sync(Op::Receive, channel::of_number(fd), pc);
     }
 }
 
@@ -72,13 +64,32 @@ fn getting_two(pc: usize, numbers: *const c_int, real: impl FnOnce() -> c_int) -
     serial::gate(Op::Receive, 0, 0, pc);
     let result = real();
     if result == 0 {
-        // SAFETY: the call has succeeded, so both are there.
-        let both = unsafe { [numbers.read(), numbers.add(1).read()] };
-        for fd in both {
+        // SAFETY: the call has succeeded.
+        for fd in unsafe { both(numbers) } {
             got(fd, pc);
         }
     }
     result
+}
+
+/// # Safety
+/// There are two numbers.
+unsafe fn both(numbers: *const c_int) -> [c_int; 2] {
+    // SAFETY: as the caller says.
+    unsafe { [numbers.read(), numbers.add(1).read()] }
+}
+
+/// A call that makes a pipe.
+fn making_pipe(pc: usize, numbers: *const c_int, real: impl FnOnce() -> c_int) -> c_int {
+    getting_two(pc, numbers, || {
+        let before = ends::quiet();
+        let result = real();
+        if result == 0 {
+            // SAFETY: the call has succeeded.
+            ends::made_pipe(unsafe { numbers.read() }, before);
+        }
+        result
+    })
 }
 
 /// A call that opens a stream.
@@ -99,20 +110,27 @@ fn number_of(stream: *mut c_void) -> c_int {
 
 /// A call that gives back a number.
 fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let Some(status) = channel::status(fd) else {
+    let Some(behind) = Behind::number(fd) else {
         return real();
     };
-    serial::gate(Op::Send, object(fd), 0, pc);
-    channel::send(object(fd), pc);
-    ending(&status, pc, real)
+    serial::gate(Op::Send, channel::of_number(fd), 0, pc);
+    channel::send(channel::of_number(fd), pc);
+    ending(behind, pc, || {
+        ends::closed(behind.identity());
+        real()
+    })
 }
 
-/// A call after which the other end of a pipe or socket may find nothing more to read.
-fn ending(status: &libc::stat, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    let channel = channel_of_end(status);
-    channel::send(channel, pc);
+/// A call after which the other end of a pipe or socket may find nothing more to read. What is closed may be something else when the program is run
+/// again (its output, say), and the events must not: there is always one, and one more only for ends that the program has made itself.
+fn ending(behind: Behind, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    if !behind.has_other_end() {
+        channel::send(channel::NOBODY, pc);
+        return real();
+    }
+    channel::send_from(Some(behind), pc);
     let result = real();
-    channel::wake(channel);
+    channel::wake(channel::channel_of(behind));
     result
 }
 
@@ -130,8 +148,8 @@ unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
 unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
     let (pc, real) = (caller(), || unsafe { real::shutdown(fd, how) });
     serial::gate(Op::Send, 0, 0, pc);
-    match channel::status(fd) {
-        Some(status) => ending(&status, pc, real),
+    match Behind::number(fd) {
+        Some(behind) => ending(behind, pc, real),
         None => real(),
     }
 }
@@ -162,6 +180,12 @@ unsafe extern "C" fn creat(path: usize, mode: u32) -> c_int {
     getting(caller(), || unsafe { real::creat(path, mode) })
 }
 
+/// A stream writes when it likes, and unseen.
+unsafe extern "C" fn fdopen(fd: c_int, mode: usize) -> *mut c_void {
+    ends::forget(fd);
+    unsafe { real::fdopen(fd, mode) }
+}
+
 unsafe extern "C" fn fopen(path: usize, mode: usize) -> *mut c_void {
     getting_stream(caller(), || unsafe { real::fopen(path, mode) })
 }
@@ -171,7 +195,12 @@ unsafe extern "C" fn fopen64(path: usize, mode: usize) -> *mut c_void {
 }
 
 unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {
-    getting(caller(), || unsafe { real::socket(family, kind, protocol) })
+    getting(caller(), || {
+        let before = ends::quiet();
+        let fd = unsafe { real::socket(family, kind, protocol) };
+        ends::made(fd, before);
+        fd
+    })
 }
 
 unsafe extern "C" fn socketpair(
@@ -180,17 +209,25 @@ unsafe extern "C" fn socketpair(
     protocol: c_int,
     numbers: *mut c_int,
 ) -> c_int {
-    getting_two(caller(), numbers, || unsafe {
-        real::socketpair(family, kind, protocol, numbers)
+    getting_two(caller(), numbers, || {
+        let before = ends::quiet();
+        let result = unsafe { real::socketpair(family, kind, protocol, numbers) };
+        if result == 0 {
+            let [one, other] = unsafe { both(numbers) };
+            ends::made(one, before);
+            ends::made(other, before);
+            ends::connected(one, other);
+        }
+        result
     })
 }
 
 unsafe extern "C" fn pipe(numbers: *mut c_int) -> c_int {
-    getting_two(caller(), numbers, || unsafe { real::pipe(numbers) })
+    making_pipe(caller(), numbers, || unsafe { real::pipe(numbers) })
 }
 
 unsafe extern "C" fn pipe2(numbers: *mut c_int, flags: c_int) -> c_int {
-    getting_two(caller(), numbers, || unsafe { real::pipe2(numbers, flags) })
+    making_pipe(caller(), numbers, || unsafe { real::pipe2(numbers, flags) })
 }
 
 unsafe extern "C" fn dup(fd: c_int) -> c_int {

@@ -13,6 +13,7 @@ macro_rules! real_functions {
             /// # Safety
             /// As for the C function.
             #[inline]
+            #[allow(non_snake_case)]
             pub unsafe fn $name($($arg: $type),*) -> $result {
                 let address = match addresses::$name.load(Ordering::Relaxed) {
                     0 => find(&addresses::$name, names::$name, versions::$name),
@@ -170,6 +171,21 @@ real_functions! {
     ) -> isize;
     recvmsg(fd: c_int, message: usize, flags: c_int) -> isize;
     sendmsg(fd: c_int, message: usize, flags: c_int) -> isize;
+    sendfile(to: c_int, from: c_int, offset: usize, count: usize) -> isize;
+    splice(
+        from: c_int, from_offset: usize, to: c_int, to_offset: usize, length: usize, flags: u32
+    ) -> isize;
+    tee(from: c_int, to: c_int, length: usize, flags: u32) -> isize;
+    vmsplice(fd: c_int, pieces: usize, count: usize, flags: u32) -> isize;
+    sendmmsg(fd: c_int, messages: usize, count: u32, flags: c_int) -> c_int;
+    recvmmsg(fd: c_int, messages: usize, count: u32, flags: c_int, timeout: usize) -> c_int;
+    __read_chk(fd: c_int, buffer: usize, length: usize, size: usize) -> isize;
+    __recv_chk(fd: c_int, buffer: usize, length: usize, size: usize, flags: c_int) -> isize;
+    __recvfrom_chk(
+        fd: c_int, buffer: usize, length: usize, size: usize, flags: c_int, address: usize,
+        address_size: usize
+    ) -> isize;
+    __poll_chk(fds: usize, count: u64, timeout: c_int, size: usize) -> c_int;
     accept(fd: c_int, address: usize, size: usize) -> c_int;
     accept4(fd: c_int, address: usize, size: usize, flags: c_int) -> c_int;
     connect(fd: c_int, address: usize, size: u32) -> c_int;
@@ -187,6 +203,7 @@ real_functions! {
     openat(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int;
     openat64(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int;
     creat(path: usize, mode: u32) -> c_int;
+    fdopen(fd: c_int, mode: usize) -> *mut c_void;
     fopen(path: usize, mode: usize) -> *mut c_void;
     fopen64(path: usize, mode: usize) -> *mut c_void;
     socket(family: c_int, kind: c_int, protocol: c_int) -> c_int;
@@ -243,6 +260,20 @@ real_functions! {
     tgkill(process: c_int, thread: c_int, signal: c_int) -> c_int;
     sigqueue(process: c_int, signal: c_int, value: usize) -> c_int;
     fork() -> c_int;
+    _Fork() -> c_int;
+    forkpty(master: usize, name: usize, terminal: usize, size: usize) -> c_int;
+    daemon(stay: c_int, keep: c_int) -> c_int;
+    posix_spawn(
+        process: usize, path: usize, actions: usize, attributes: usize, arguments: usize,
+        environment: usize
+    ) -> c_int, "GLIBC_2.15";
+    posix_spawnp(
+        process: usize, file: usize, actions: usize, attributes: usize, arguments: usize,
+        environment: usize
+    ) -> c_int, "GLIBC_2.15";
+    system(command: *const c_char) -> c_int;
+    popen(command: *const c_char, kind: *const c_char) -> *mut c_void;
+    wordexp(words: *const c_char, place: usize, flags: c_int) -> c_int;
     _exit(code: c_int) -> usize;
     quick_exit(code: c_int) -> usize;
     execve(path: usize, arguments: usize, environment: usize) -> c_int;
@@ -294,6 +325,11 @@ macro_rules! real_addresses {
 }
 
 real_addresses! {
+    address_of_clone "clone";
+    address_of_dprintf "dprintf";
+    address_of_dprintf_chk "__dprintf_chk";
+    address_of_vdprintf "vdprintf";
+    address_of_vdprintf_chk "__vdprintf_chk";
     address_of_execl "execl";
     address_of_execlp "execlp";
     address_of_execle "execle";
