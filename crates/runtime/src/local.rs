@@ -51,8 +51,8 @@ pub struct Local {
     pub watcher: *mut Watcher,
     /// The states of two words that only this thread has accessed, if it is watched in the simple mode.
     owned: u64,
-    /// What two shared ones say then about which its reads, and its writes, change nothing: of this
-    /// thread alone, and of many.
+    /// What two shared ones say then about which its reads, and its writes, change nothing: of many
+    /// threads, and of this one alone.
     pub settled: [[u64; 2]; 2],
     /// The thread, once it is known.
     pub thread: *mut Thread,

@@ -85,16 +85,16 @@ pub const fn owned(thread: u32) -> u64 {
 }
 
 /// What two shared words say if accesses of a thread with these locks, reads or writes, change nothing: if they are of
-/// this thread alone, and if they are of many. For reads without the bit [`DISREGARDED`].
+/// many threads, and if they are of this one alone. For reads without the bit [`DISREGARDED`].
 pub const fn settled([all, writing]: [u32; 2], thread: u32) -> [[u64; 2]; 2] {
     [
         [
-            State::shared(0, all, thread).twice(),
             State::shared(MANY, all, 0).twice(),
+            State::shared(0, all, thread).twice(),
         ],
         [
-            State::shared(WRITTEN, writing, thread).twice(),
             State::shared(WRITTEN | MANY, writing, 0).twice(),
+            State::shared(WRITTEN, writing, thread).twice(),
         ],
     ]
 }
