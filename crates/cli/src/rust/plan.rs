@@ -99,7 +99,11 @@ mod tests {
             ),
             "{added}"
         );
-        assert!(added_for("a.rs --test", true).ends_with("-Zpre-link-arg=/s/test.o"));
+        let test = added_for("a.rs --test", true);
+        assert!(
+            test.ends_with("-Zpre-link-arg=/s/test.o -Zpre-link-arg=/s/ends.o"),
+            "{test}"
+        );
     }
 
     #[test]

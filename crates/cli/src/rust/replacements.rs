@@ -110,5 +110,7 @@ pub const REPLACEMENTS: [Replacement; 20] = [
     ),
 ];
 
-/// What the functions of scopes start with.
-pub const SCOPES: &str = "std::thread::scoped::";
+/// What a thread that returns nothing does at its end, when nobody waits to join it: it leaves its scope. The path is written as [`Rlib::functions`] does.
+///
+/// [`Rlib::functions`]: super::rlib::Rlib::functions
+pub const ENDED: &str = "alloc::sync::Arcstd::thread::lifecycle::Packet()::drop_slow";

@@ -48,6 +48,13 @@ impl Rlib {
         }
     }
 
+    /// An object by itself.
+    pub fn object(path: PathBuf) -> Result<Self> {
+        let object = std::fs::read(&path);
+        let object = object.map_err(|error| unreadable(&path, &error.to_string()))?;
+        Ok(Rlib { path, object })
+    }
+
     fn parse(&self) -> Result<ElfFile64<'_, Endianness>> {
         ElfFile64::parse(&*self.object).map_err(|error| self.unreadable(&error))
     }
@@ -67,6 +74,12 @@ impl Rlib {
             }
         }
         Ok(all)
+    }
+
+    /// The symbol of the function with this path.
+    pub fn function(&self, path: &str) -> Result<Option<String>> {
+        let mut all = self.functions()?.into_iter();
+        Ok(all.find(|(its, _)| its == path).map(|(_, symbol)| symbol))
     }
 
     /// Its object, with these functions renamed: where it defines them and where it calls them.

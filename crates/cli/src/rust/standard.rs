@@ -10,15 +10,15 @@
 //! instead; and so is the one that runs tests. (The linker's `--wrap` would do for some linkers:
 //! others redirect the library's own calls as well.)
 //!
-//! That one keeps its calls for [scopes](SCOPES). It has none itself, but it has the end of threads that return nothing, also
-//! of the program's: that is a generic function which the compiler never makes twice, though told not to share.
+//! The latter also has the [end of threads](ENDED) that return nothing, which the compiler takes from there for the program's own threads, though it is told not
+//! to share: that such a thread leaves its scope would not be seen. So that is made once more as well, and [put in its place](ENDS).
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::plan;
-use super::replacements::{REPLACEMENTS, Replacement, SCOPES};
+use super::replacements::{ENDED, REPLACEMENTS, Replacement};
 use super::rlib::{Rlib, renamed};
 use super::toolchain::Toolchain;
 use crate::cache;
@@ -47,6 +47,8 @@ const SOURCES: [(&str, &str); 11] = sources![
 const OURS: &str = "stdsync.o";
 const LIBRARY: &str = "std.o";
 const TESTS: &str = "test.o";
+/// The end of threads under the name that tests call it by.
+const ENDS: &str = "ends.o";
 
 /// The replaced functions, ready to be linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,9 +79,12 @@ impl Standard {
 
     fn load(folder: &Path) -> Option<Self> {
         let there = |name: &&str| folder.join(name).is_file();
-        [OURS, LIBRARY, TESTS].iter().all(there).then(|| Standard {
-            folder: folder.to_owned(),
-        })
+        [OURS, LIBRARY, TESTS, ENDS]
+            .iter()
+            .all(there)
+            .then(|| Standard {
+                folder: folder.to_owned(),
+            })
     }
 
     #[cfg(test)]
@@ -91,11 +96,11 @@ impl Standard {
 
     /// What a program is linked with, before everything else; `tests` if it is one of tests.
     pub fn objects(&self, tests: bool) -> impl Iterator<Item = PathBuf> {
-        let names = [Some(OURS), Some(LIBRARY), tests.then_some(TESTS)];
-        names
-            .into_iter()
-            .flatten()
-            .map(|name| self.folder.join(name))
+        let names: &[&str] = match tests {
+            true => &[OURS, LIBRARY, TESTS, ENDS],
+            false => &[OURS, LIBRARY],
+        };
+        names.iter().map(|name| self.folder.join(name))
     }
 }
 
@@ -109,7 +114,7 @@ fn key(toolchain: &Toolchain) -> u64 {
 /// are compiled.
 pub fn version() -> u64 {
     let mut text = plan::INSTRUMENT.concat();
-    text.push_str(SCOPES);
+    text.push_str(ENDED);
     for (name, source) in SOURCES {
         text.push_str(name);
         text.push_str(source);
@@ -135,13 +140,11 @@ fn make(toolchain: &Toolchain, folder: &Path) -> Result<()> {
     let tests = Rlib::find(toolchain, "libtest-")?;
     let found = find(toolchain, &library.functions()?)?;
     written("exports.rs", exports_for(&found).as_bytes())?;
-    let (scopes, others): (Vec<_>, Vec<_>) = found
-        .iter()
-        .partition(|(replacement, _)| replacement.path.starts_with(SCOPES));
-    let mut symbols: Vec<&str> = others.iter().map(|(_, symbol)| symbol.as_str()).collect();
-    written(TESTS, &tests.renamed(&symbols)?)?;
-    symbols.extend(scopes.iter().map(|(_, symbol)| symbol.as_str()));
+    let mut symbols: Vec<&str> = found.iter().map(|(_, symbol)| symbol.as_str()).collect();
     written(LIBRARY, &library.renamed(&symbols)?)?;
+    let ended = tests.function(ENDED)?;
+    symbols.extend(ended.as_deref());
+    written(TESTS, &tests.renamed(&symbols)?)?;
     let offsets = probe(toolchain, folder)?;
 
     let mut compile = Command::new(&toolchain.compiler);
@@ -161,7 +164,28 @@ fn make(toolchain: &Toolchain, folder: &Path) -> Result<()> {
         .envs(offsets)
         .env("DEADHEAT_STANDARD_EXPORTS", folder.join("exports.rs"))
         .env("RUSTC_BOOTSTRAP", "1");
+    succeed(toolchain, &mut compile, "compiled for it")?;
+    let ours = Rlib::object(folder.join(OURS))?.function(ENDED)?;
+    let ends = match (ended, ours) {
+        (Some(theirs), Some(ours)) => going_on(&theirs, &ours),
+        (Some(_), None) => return Err(differs(toolchain, "ends threads in another way")),
+        (None, _) => String::new(),
+    };
+    written("ends.rs", ends.as_bytes())?;
+    let mut compile = Command::new(&toolchain.compiler);
+    compile
+        .args(["--crate-name=deadheat_ends", "--crate-type=lib"])
+        .args(["--edition=2024", "--emit=obj", "-o"])
+        .arg(folder.join(ENDS))
+        .arg(folder.join("ends.rs"));
     succeed(toolchain, &mut compile, "compiled for it")
+}
+
+/// A function that goes on as another.
+fn going_on(name: &str, other: &str) -> String {
+    format!(
+        "std::arch::global_asm!(\".globl {name}\", \".type {name},@function\", \"{name}: jmp {other}\");\n"
+    )
 }
 
 /// The library's symbols for all functions that are replaced; `defined` are its functions by
