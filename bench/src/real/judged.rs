@@ -20,6 +20,9 @@ const fn judged(program: &'static str, part: &'static str, says: &'static str) -
     }
 }
 
+/// What nginx hands over under a lock that is given back by a plain write.
+const DONE_TASKS: &str = "real by the rules of C, and the same cause as at the spinlock: the queue of tasks that are done, and the tasks in it, are handed over under that lock alone";
+
 /// The judgements; the first that fits holds.
 const JUDGED: &[Judged] = &[
     judged(
@@ -64,11 +67,7 @@ const JUDGED: &[Judged] = &[
         "real by the rules of C. The lock of the queue of tasks that are done is looked at by a plain read and given back by a plain write (`ngx_unlock`) of a `volatile` word, beside the compare-and-swap that takes it. On x86 \
          it does no harm",
     ),
-    judged(
-        "nginx",
-        "ngx_thread_pool_handler",
-        "real by the rules of C, and the same cause as at the spinlock: the queue of tasks that are done, and the tasks in it, are handed over under that lock alone",
-    ),
+    judged("nginx", "ngx_thread_pool_handler", DONE_TASKS),
     judged(
         "nginx",
         "ngx_epoll_notify",
@@ -79,6 +78,7 @@ const JUDGED: &[Judged] = &[
         "ngx_destroy_pool",
         "real by the rules of C, and the same cause: between the last that a thread of the pool does to its queue and the release of the memory stands only that number",
     ),
+    judged("nginx", "ngx_thread_pool_cycle", DONE_TASKS),
     judged(
         "thread_local",
         "thread_local-1.1.3",
