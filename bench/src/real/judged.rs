@@ -78,7 +78,7 @@ const JUDGED: &[Judged] = &[
         "ngx_destroy_pool",
         "real by the rules of C, and the same cause: between the last that a thread of the pool does to its queue and the release of the memory stands only that number",
     ),
-    judged("nginx", "ngx_thread_pool_cycle", DONE_TASKS),
+    judged("nginx", "ngx_thread_pool.c:352", DONE_TASKS),
     judged(
         "thread_local",
         "thread_local-1.1.3",
