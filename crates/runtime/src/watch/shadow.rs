@@ -75,8 +75,8 @@ pub fn word(addr: usize) -> *const AtomicU64 {
 }
 
 /// Where the states begin. There is one of four bytes for each four bytes of the program. It lies a page off
-/// from what it is for: with the same bits from the twelfth on, a cache of AMD's Zen does not keep both well
-/// (a sort took 1.4 times as long).
+/// from what it is for: without that a sort took 1.4 times as long on an AMD EPYC, as if a cache that goes by
+/// some bits of an address did not keep both.
 pub const STATES: usize = BASE + PAGE;
 /// The bits of an address that find its state, if it has no lower ones.
 pub const STATE_ADDRESS: usize = WORD_ADDRESS | 3;
