@@ -107,7 +107,7 @@ impl Symbols {
                 walk.lost();
                 (None, None)
             }
-            Op::Begin | Op::End => (None, None),
+            Op::Begin | Op::End | Op::Exit => (None, None),
             _ => {
                 let passed = walk.at(place, &self.facts);
                 let facts = place.and_then(|place| self.facts.facts(place.module));

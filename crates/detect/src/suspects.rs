@@ -94,7 +94,7 @@ impl Suspects {
                     self.access(word, seen);
                 }
             }
-            Op::Enter | Op::Leave | Op::Branch | Op::ExternalWrite => {}
+            Op::Enter | Op::Leave | Op::Branch | Op::ExternalWrite | Op::Exit => {}
             _ => self.other(step),
         }
     }

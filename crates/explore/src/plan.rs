@@ -182,7 +182,7 @@ impl<'a> Planner<'a> {
         let event = &step.event;
         let op = event.op();
         let address = match op {
-            Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End => None,
+            Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End | Op::Exit => None,
             _ if op.is_access() || matches!(op, Op::Alloc | Op::Free) => Some(event.addr().0),
             Op::Fence => None,
             _ => tables

@@ -90,7 +90,7 @@ impl CodeNeeds {
             // No step of the thread's way.
             Op::ExternalWrite | Op::Begin => return,
             // What it returns may be anything that it has read.
-            Op::End | Op::Lost => self.need(thread, &Depends::Everything, position),
+            Op::End | Op::Lost | Op::Exit => self.need(thread, &Depends::Everything, position),
             _ => {
                 match passed {
                     Some(Passed::Straight) => {}

@@ -33,7 +33,7 @@ impl Reduced {
         let mut places = vec![NONE; window.steps.len()];
         for (position, step) in window.steps.iter().enumerate() {
             let is_kept = match step.event.op() {
-                Op::Enter | Op::Leave | Op::Branch | Op::Fence => false,
+                Op::Enter | Op::Leave | Op::Branch | Op::Fence | Op::Exit => false,
                 Op::Alloc | Op::Free => lives.is_shared(position),
                 op => !op.is_access() || atoms.is_shared(position),
             };

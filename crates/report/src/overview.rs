@@ -223,7 +223,7 @@ fn together(slices: &[Slice]) -> Slice {
 fn synchronises(op: Op) -> bool {
     let is_other = matches!(
         op,
-        Op::Enter | Op::Leave | Op::Branch | Op::Alloc | Op::Free | Op::Lost
+        Op::Enter | Op::Leave | Op::Branch | Op::Alloc | Op::Free | Op::Lost | Op::Exit
     );
     !is_other && !op.is_access()
 }

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_wire::inputs::kind;
 
-use crate::hooks::trampoline;
+use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
 use crate::intercept::{ends, real};
 use crate::local::{Inside, local};
@@ -16,9 +16,13 @@ use crate::{serial, sys, threads, watch};
 trampoline! {
     "fork" => fork;
     "vfork" => fork; // A child that shares the parent's memory would write into its trace.
+    "exit" => exit;
     "_exit" => exit_now;
     "_Exit" => exit_now;
     "quick_exit" => quick_exit;
+    "abort" => abort;
+    "__assert_fail" => assert_fail;
+    "__assert_perror_fail" => assert_perror_fail;
     "execve" => execve;
     "execv" => execv;
     "execvp" => execvp;
@@ -59,15 +63,62 @@ unsafe extern "C" fn fork() -> c_int {
     }
 }
 
+/// Where `exit` was called; what it runs before the end is recorded as well.
+static EXIT_PLACE: AtomicUsize = AtomicUsize::new(0);
+
+/// Where the program was when it ended itself; 0 if `main` has returned.
+pub fn exit_place() -> usize {
+    EXIT_PLACE.load(Ordering::Relaxed)
+}
+
+unsafe extern "C" fn exit(code: c_int) -> usize {
+    EXIT_PLACE.store(caller(), Ordering::Relaxed);
+    unsafe { real::exit(code) }
+}
+
 unsafe extern "C" fn exit_now(code: c_int) -> usize {
-    record::close("the program ended", true);
+    record::end_of_program(caller());
     sys::exit_group(code)
 }
 
 unsafe extern "C" fn quick_exit(code: c_int) -> usize {
     // What is registered with `at_quick_exit` runs unrecorded.
-    record::close("the program ended", true);
+    record::end_of_program(caller());
     unsafe { real::quick_exit(code) }
+}
+
+/// The program is about to die in the running thread, unless it handles that. What it does from
+/// here on is the C library's, and no step. The recording is left open: how the program died is
+/// part of it.
+fn before_death(pc: usize) {
+    if is_handler(HANDLERS[libc::SIGABRT as usize].load(Ordering::Acquire)) {
+        return;
+    }
+    record::before_end(pc);
+    if mode() == Mode::Serial {
+        core::mem::forget(Inside::enter());
+    }
+}
+
+unsafe extern "C" fn abort() -> usize {
+    before_death(caller());
+    unsafe { real::abort() }
+}
+
+/// The C library calls its own `abort`, which nobody stands in for.
+unsafe extern "C" fn assert_fail(text: usize, file: usize, line: u32, function: usize) -> usize {
+    before_death(caller());
+    unsafe { real::__assert_fail(text, file, line, function) }
+}
+
+unsafe extern "C" fn assert_perror_fail(
+    error: c_int,
+    file: usize,
+    line: u32,
+    function: usize,
+) -> usize {
+    before_death(caller());
+    unsafe { real::__assert_perror_fail(error, file, line, function) }
 }
 
 /// `clone`, `execl` and its like take any number of arguments: they are left where they are, and the

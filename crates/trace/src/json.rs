@@ -132,7 +132,7 @@ fn line(index: u64, step: &Step, tables: &Tables) -> Line {
         ..Line::default()
     };
     match op {
-        Op::Begin | Op::End => {}
+        Op::Begin | Op::End | Op::Exit => {}
         Op::Enter | Op::Leave | Op::Branch => {
             line.target = (event.target() != 0).then(|| hex(event.target()));
         }

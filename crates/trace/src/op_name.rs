@@ -50,5 +50,6 @@ pub(crate) const fn op_name(op: Op) -> &'static str {
         Op::JoinRequest => "join_request",
         Op::TakeRequest => "take_request",
         Op::WakeRequest => "wake_request",
+        Op::Exit => "exit",
     }
 }

@@ -39,7 +39,7 @@ pub use op::{Op, Order, TRIED};
 
 /// The format's version: a reader refuses a file with a larger one. The second one has the operations
 /// of attempts that were refused, the third one what threads got from the system.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The first eight bytes of every recording.
 pub const FILE_MAGIC: [u8; 8] = *b"DEADHEAT";

@@ -97,6 +97,8 @@ pub enum Op {
     TakeRequest = 44,
     /// The same for a notification of a condition at which the thread began to wait before it gave the lock back.
     WakeRequest = 45,
+    /// Ends the process: returns from `main`, exits, aborts. Threads that had not ended could have done more before it.
+    Exit = 46,
 }
 
 /// The number that an acquisition carries if the lock was only tried for: had it been taken, the
@@ -105,7 +107,7 @@ pub const TRIED: u64 = 1;
 
 impl Op {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Op; 45] = [
+    pub const ALL: [Op; 46] = [
         Op::Read,
         Op::Write,
         Op::AtomicRead,
@@ -151,6 +153,7 @@ impl Op {
         Op::JoinRequest,
         Op::TakeRequest,
         Op::WakeRequest,
+        Op::Exit,
     ];
 
     /// The operation with this number.

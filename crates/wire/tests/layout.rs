@@ -135,7 +135,7 @@ fn the_numbers_of_operations() {
         Alloc Free Enter Leave Branch ExternalWrite Lost Refused ReadRefused TakeRefused \
         JoinRequest TakeRequest WakeRequest";
     assert_eq!(names.join(" "), expected);
-    assert_eq!((Op::Read as u8, Op::WakeRequest as u8), (1, 45));
+    assert_eq!((Op::Read as u8, Op::Exit as u8), (1, 46));
 }
 
 #[test]

@@ -63,6 +63,7 @@ fn told(op: Op) -> &'static str {
         Op::Join => "the end of a thread",
         Op::Begin => "a thread's beginning",
         Op::End => "a thread's end",
+        Op::Exit => "the end of the program",
         Op::Wait | Op::FutexWait => "a wait",
         Op::Wake | Op::FutexWoken => "the end of a wait",
         Op::Timeout => "a time-out",

@@ -155,8 +155,10 @@ impl Seen {
         let program = self.tables.modules.first().map(|module| module.start);
         let is_own = |event: &Event| {
             let module = self.tables.module_of(event.pc());
-            !matches!(event.op(), Op::Enter | Op::Leave | Op::Begin | Op::End)
-                && module.map(|(module, _)| module.start) == program
+            !matches!(
+                event.op(),
+                Op::Enter | Op::Leave | Op::Begin | Op::End | Op::Exit
+            ) && module.map(|(module, _)| module.start) == program
         };
         self.events.iter().rposition(is_own)
     }

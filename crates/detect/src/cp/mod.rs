@@ -114,7 +114,7 @@ impl Cp {
                     What::Message
                 })
             }
-            Op::Enter | Op::Leave | Op::Branch | Op::ExternalWrite => None,
+            Op::Enter | Op::Leave | Op::Branch | Op::ExternalWrite | Op::Exit => None,
             Op::Alloc | Op::Free => match self.blocks.step(step)? {
                 blocks::Change::New(addr, size) => {
                     self.words.forget(addr, size);

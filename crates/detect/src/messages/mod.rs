@@ -156,7 +156,8 @@ impl<C: Clock> Messages<C> {
     #[must_use]
     pub fn send(&mut self, step: &Step) -> bool {
         match step.event.op() {
-            Op::Read | Op::Write | Op::ExternalWrite | Op::Enter | Op::Leave | Op::Branch => false,
+            Op::Read | Op::Write | Op::ExternalWrite => false,
+            Op::Enter | Op::Leave | Op::Branch | Op::Exit => false,
             op => self.message(step, op),
         }
     }

@@ -342,7 +342,7 @@ impl Detector for SyncP {
                 let (addr, size) = (event.addr(), event.size());
                 self.cells.access(addr, size, |cell| cell.written = None);
             }
-            Op::Enter | Op::Leave | Op::Branch => {}
+            Op::Enter | Op::Leave | Op::Branch | Op::Exit => {}
             Op::Alloc | Op::Free => {
                 self.memory_event(access, step, races);
                 self.synchronise(index, step, tables);

@@ -100,7 +100,7 @@ impl Detector for Wcp {
         let access = Access { index, event };
         match op {
             Op::Read | Op::Write => return self.access(access, races),
-            Op::Enter | Op::Leave | Op::Branch | Op::ExternalWrite => return,
+            Op::Enter | Op::Leave | Op::Branch | Op::ExternalWrite | Op::Exit => return,
             Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw => {
                 if !self.words.has(event.addr()) {
                     self.access(access, races);

@@ -73,7 +73,7 @@ fn is_in_library(event: &Event, tables: &Tables) -> bool {
 /// Where an event is in the recorded run's memory; 0 if that is not known or does not matter.
 fn place(event: &Event, tables: &Tables) -> u64 {
     match event.op() {
-        Op::Begin | Op::End | Op::Alloc => 0,
+        Op::Begin | Op::End | Op::Exit | Op::Alloc => 0,
         _ => tables
             .module_of(event.pc())
             .map_or(0, |(module, address)| address.wrapping_add(module.bias)),

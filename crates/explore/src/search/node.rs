@@ -113,12 +113,12 @@ impl Node {
                 ..Branch::alone(turn.thread)
             });
         }
-        if let Some(transition) = transition
-            && !current.ends
-        {
+        if let Some(transition) = transition {
+            // What ends the program commutes with nothing: it is seen here, and nowhere behind.
+            let deeds = (!current.ends).then(|| transition.deeds[..].into());
             self.done.push(Would {
                 thread: transition.thread,
-                deeds: Some(transition.deeds[..].into()),
+                deeds,
             });
         }
         self.current = None;

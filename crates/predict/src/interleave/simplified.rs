@@ -149,7 +149,7 @@ pub fn is_synchronisation(op: Op) -> bool {
     !op.is_access()
         && !matches!(
             op,
-            Op::Fence | Op::Enter | Op::Leave | Op::Branch | Op::Alloc | Op::Free
+            Op::Fence | Op::Enter | Op::Leave | Op::Branch | Op::Alloc | Op::Free | Op::Exit
         )
 }
 

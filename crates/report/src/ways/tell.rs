@@ -197,6 +197,7 @@ fn is_told(op: Op) -> bool {
             | Op::Destroy
             | Op::Lost
             | Op::ExternalWrite
+            | Op::Exit
     )
 }
 

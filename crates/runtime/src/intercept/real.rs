@@ -276,6 +276,10 @@ real_functions! {
     wordexp(words: *const c_char, place: usize, flags: c_int) -> c_int;
     _exit(code: c_int) -> usize;
     quick_exit(code: c_int) -> usize;
+    exit(code: c_int) -> usize;
+    abort() -> usize;
+    __assert_fail(text: usize, file: usize, line: u32, function: usize) -> usize;
+    __assert_perror_fail(error: c_int, file: usize, line: u32, function: usize) -> usize;
     execve(path: usize, arguments: usize, environment: usize) -> c_int;
     execv(path: usize, arguments: usize) -> c_int;
     execvp(path: usize, arguments: usize) -> c_int;

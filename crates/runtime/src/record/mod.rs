@@ -115,17 +115,27 @@ fn begin(path: &'static [u8]) {
     inputs::tell_seed();
 }
 
+/// The running thread is about to end the process. That is a step like any other: threads that
+/// have not ended may come before it.
+pub fn before_end(pc: usize) {
+    match mode() {
+        Mode::Serial => serial::before_end(pc),
+        Mode::Watch => watch::enforce::before_end(),
+        _ => {}
+    }
+}
+
+/// The program ends itself in the running thread: the recording is closed.
+pub fn end_of_program(pc: usize) {
+    before_end(pc);
+    close("the program ended", true);
+}
+
 /// Writes out what all threads have buffered and marks the recording as closed, or as going on
 /// behind another program's image if `reason` says so.
 pub fn close(reason: &str, for_good: bool) {
     if mode() == Mode::Off {
         return;
-    }
-    if for_good {
-        serial::before_end();
-        if mode() == Mode::Watch {
-            watch::enforce::before_end();
-        }
     }
     let _inside = Inside::enter();
     if for_good {

@@ -381,9 +381,30 @@ pub fn planned_thread() -> Option<u32> {
     with_turn(|me| turn_holder().planned_fork(me))
 }
 
-/// The running thread is about to end the process: an enforced schedule may have others go on first.
-pub fn before_end() {
-    gate(Op::End, 0, 0, 0);
+/// The running thread is about to end the process. A schedule or a search says who goes on first;
+/// otherwise whoever can does, for a while: what is never joined would hardly ever be seen to run.
+pub fn before_end(pc: usize) {
+    if off() || !threads::visible() {
+        return;
+    }
+    let deed = deed(Op::Exit, 0, 0, pc);
+    with_turn(|me| {
+        turn_holder().log.settle();
+        if !turn_holder().is_enforced() {
+            let begun = turn_holder().begin_end();
+            while let Some(next) = turn_holder().before_end(me, begun) {
+                turn::switch(me, next);
+            }
+        } else {
+            turn_holder().announce(me, Some(deed));
+            let next = turn_holder().step(me, Step::Sync);
+            turn::switch(me, next);
+        }
+        turn_holder().happened(me, deed);
+        turn_holder().explored_end(me, deed);
+        let sync = Sync::new(Op::Exit, 0, pc);
+        turn_holder().log.sync(id(me), &sync, [0; 2], [0; 2]);
+    });
 }
 
 /// The process ends, or (`passed`) nobody takes a step any more: an enforced schedule is not to be followed to its end.

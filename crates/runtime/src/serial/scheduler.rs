@@ -11,7 +11,7 @@ mod search;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use deadheat_wire::explore::standing::GONE;
+use deadheat_wire::explore::standing::{GONE, READY};
 
 use super::explore::Explorer;
 use super::log::Log;
@@ -29,6 +29,9 @@ const STEP_NANOSECONDS: u64 = 1000;
 /// How many accesses a thread may make in a row where only synchronisation gives others a chance:
 /// it may be spinning.
 const PATIENCE: u64 = 1_000_000;
+/// How many steps others may take before a thread that ends the process does so. Natively it is a
+/// matter of luck how many there are; a thread that never ends must not keep the process alive.
+const STEPS_BEFORE_END: u64 = 20_000;
 /// What sleepers wait for.
 pub const ASLEEP: usize = 2;
 
@@ -149,6 +152,8 @@ impl Scheduler {
         if self.replay.is_on() {
             self.bind(thread);
         }
+        // SAFETY: as above.
+        self.explorer.stands(unsafe { (*thread).id }, READY);
         self.tasks[self.count] = thread;
         self.count += 1;
         self.away += 1;
@@ -509,6 +514,21 @@ impl Scheduler {
         let next = self.choose(None);
         self.ready += 1;
         next
+    }
+
+    /// The running thread is about to end the process: how many steps there were by then.
+    pub fn begin_end(&self) -> u64 {
+        self.steps
+    }
+
+    /// Who goes on before the process ends; `None` if nobody can, or others had their chance.
+    /// Time does not pass meanwhile: who sleeps has not been waited for.
+    pub fn before_end(&mut self, me: *mut Thread, begun: u64) -> Option<*mut Thread> {
+        self.collect();
+        if self.ready < 2 || self.steps - begun >= STEPS_BEFORE_END {
+            return None;
+        }
+        Some(self.yielded(me))
     }
 
     /// A thread was cancelled: its wait, or its next one, ends.

@@ -142,6 +142,7 @@ impl<'a> Context<'a> {
             }
             Op::Read | Op::Write | Op::Enter | Op::Leave | Op::Branch => return None,
             Op::ExternalWrite | Op::Lost => return None,
+            Op::Exit => return Some(0),
             Op::Init => objects.initialised(kind, target, tables),
             Op::Destroy => objects.destroyed(kind, target, tables),
             _ => objects.of(op, target, tables),

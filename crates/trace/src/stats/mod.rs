@@ -133,7 +133,7 @@ impl Counter {
             Op::Read => counts.stats.reads += 1,
             Op::Write => counts.stats.writes += 1,
             op if op.is_atomic() || op == Op::Fence => counts.stats.atomics += 1,
-            Op::Alloc | Op::Free | Op::Enter | Op::Leave | Op::Branch => return,
+            Op::Alloc | Op::Free | Op::Enter | Op::Leave | Op::Branch | Op::Exit => return,
             Op::ExternalWrite => {}
             Op::Lost => self.lost = self.lost.saturating_add(step.written().unwrap_or(0)),
             _ => {

@@ -189,7 +189,7 @@ fn std_target<'a>(
 fn full_target(op: Op, inside: Option<&str>, at: usize) -> Result<Target<'_>, Fault> {
     match op {
         // STD writes them with or without something in parentheses, which means nothing.
-        Op::Begin | Op::End => return Ok(Target::Nothing),
+        Op::Begin | Op::End | Op::Exit => return Ok(Target::Nothing),
         Op::Branch | Op::Enter | Op::Leave | Op::Lost if inside.is_none() => {
             return Ok(Target::Nothing);
         }

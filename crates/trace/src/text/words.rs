@@ -3,7 +3,7 @@
 use crate::{Op, Order, SyncKind};
 
 /// The word of every operation, in the order of [`Op::ALL`].
-const OPS: [(&str, Op); 45] = [
+const OPS: [(&str, Op); 46] = [
     ("r", Op::Read),
     ("w", Op::Write),
     ("ar", Op::AtomicRead),
@@ -49,6 +49,7 @@ const OPS: [(&str, Op); 45] = [
     ("joinreq", Op::JoinRequest),
     ("takereq", Op::TakeRequest),
     ("wakereq", Op::WakeRequest),
+    ("exit", Op::Exit),
 ];
 
 const ORDERS: [(&str, Order); 6] = [

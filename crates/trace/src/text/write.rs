@@ -129,7 +129,7 @@ impl<W: Write> Writer<'_, W> {
         let event = &step.event;
         let op = event.op();
         match op {
-            Op::Begin | Op::End => return Ok(()),
+            Op::Begin | Op::End | Op::Exit => return Ok(()),
             Op::Enter | Op::Leave | Op::Branch => {
                 return match event.target() {
                     0 => Ok(()),

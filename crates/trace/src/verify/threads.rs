@@ -78,6 +78,7 @@ impl Threads {
                     Rule::JoinBeforeEnd(peer)
                 })
             }
+            Op::Exit => None,
             _ => self.current(thread).inside(op, step.event.sync(), gap > 0),
         };
         ran.or(own)

@@ -251,9 +251,14 @@ impl Explorer {
         }
     }
 
-    /// Says where a thread is when the run is over.
+    /// Says where a thread is when the run is over. One that has not run yet has said nothing so far.
     pub fn stands(&mut self, thread: u32, how: u32) {
-        if let Some(place) = self.board.and_then(|board| board.place(thread)) {
+        let Some(board) = self.board else {
+            return;
+        };
+        if let Some(place) = board.place(thread) {
+            let head = board.board();
+            head.threads = head.threads.max(thread + 1);
             place.standing = how;
         }
     }

@@ -48,6 +48,15 @@ impl Scheduler {
         }
     }
 
+    /// A thread ends the process in a run of a search. It may do so by dying, so this is the last moment to say where the
+    /// others are.
+    pub fn explored_end(&mut self, me: *mut Thread, deed: Deed) {
+        if self.explorer.is_on() {
+            self.explorer.happened(me, deed, None, false);
+            self.tell_places();
+        }
+    }
+
     /// A plan has led to where the search begins.
     pub(super) fn begin_search(&mut self) {
         if self.explorer.phase == Phase::Before {
