@@ -16,6 +16,7 @@ mod doctor;
 mod error;
 mod exit;
 mod explore;
+mod failure;
 mod format;
 mod here;
 mod how;

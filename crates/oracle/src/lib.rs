@@ -56,6 +56,8 @@ pub struct Oracle {
     pub near_misses: Vec<NearMiss>,
     /// The deadlocks, each once, ordered by the line of their first request.
     pub deadlocks: Vec<Deadlock>,
+    /// Lines at which the program can fail: crash, abort, panic.
+    pub failures: Vec<u32>,
     /// How to build and run the program.
     pub directives: Directives,
 }
@@ -231,6 +233,7 @@ fn read_text(path: &Path, text: &str) -> Located<Oracle> {
         races_across: across::races(&marks.races),
         near_misses: marks.near_misses,
         deadlocks: pairing::deadlocks(&marks.deadlocks, line_count)?,
+        failures: marks.failures,
         directives: header.directives,
     })
 }

@@ -5,6 +5,7 @@ use crate::{Located, NearMiss, Problem, Request};
 
 const RACE_FORM: &str = "// RACE: x with line 17, y with line 20 (weak)";
 const NORACE_FORM: &str = "// NORACE: x, y";
+const FAILURE_FORM: &str = "// FAILURE";
 const DEADLOCK_FORM: &str = "// DEADLOCK: waits for c holding a and b, with line 30";
 
 /// One line's half of a race.
@@ -31,6 +32,7 @@ pub(crate) struct Marks {
     pub races: Vec<RaceClaim>,
     pub near_misses: Vec<NearMiss>,
     pub deadlocks: Vec<DeadlockClaim>,
+    pub failures: Vec<u32>,
 }
 
 /// Reads the marks below the header, which takes the first `header_lines` lines.
@@ -55,6 +57,7 @@ fn read_mark(marks: &mut Marks, line: u32, code: &str, comment: &str) -> Result<
         "RACE" => RACE_FORM,
         "NORACE" => NORACE_FORM,
         "DEADLOCK" => DEADLOCK_FORM,
+        "FAILURE" => FAILURE_FORM,
         "NODEADLOCK" => return Err(Problem::OutsideHeader(keyword.to_owned())),
         _ => return Ok(()),
     };
@@ -64,7 +67,12 @@ fn read_mark(marks: &mut Marks, line: u32, code: &str, comment: &str) -> Result<
     if code.trim().is_empty() {
         return Err(Problem::NoCode(keyword.to_owned()));
     }
+    if keyword == "FAILURE" && rest.is_empty() {
+        marks.failures.push(line);
+        return Ok(());
+    }
     rest.strip_prefix(':')
+        .filter(|_| keyword != "FAILURE")
         .and_then(|body| match keyword {
             "RACE" => read_races(marks, line, body),
             "NORACE" => read_near_misses(marks, line, body),

@@ -227,6 +227,7 @@ pub fn op_name(op: Op) -> &'static str {
         Op::Free => "free",
         Op::Acquire | Op::Request => "lock",
         Op::ReadAcquire | Op::ReadRequest => "read lock",
+        Op::Exit => "end of the program",
         _ => "event",
     }
 }

@@ -79,6 +79,9 @@ pub struct Finding {
     /// The file with a schedule that leads to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub witness: Option<String>,
+    /// What the run shows that confirmed it, if that is not both sides standing in front of their accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
     /// Why the schedule could not be enforced, if it was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enforced: Option<String>,
@@ -103,6 +106,14 @@ pub struct Finding {
     /// How it comes about, step by step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaving: Option<Interleaving>,
+}
+
+/// What a run shows of a race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// Both accesses happened, and nothing orders one before the other.
+    Unordered,
 }
 
 /// What follows from a finding: how the program went on from it.
@@ -330,6 +341,7 @@ impl Finding {
             object: None,
             accesses,
             witness: None,
+            evidence: None,
             not_enforced: None,
             replay: None,
             consequence: None,

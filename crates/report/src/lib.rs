@@ -30,8 +30,8 @@ pub use binaries::{Binaries, roles};
 pub use context::{Block, Context, Contexts, Held, Place, Stack};
 pub use explain::Explain;
 pub use finding::{
-    Access, Consequence, Ending, Finding, Frame, Kind, Lock, Memory, Object, Rung, Thread,
-    own_place,
+    Access, Consequence, Ending, Evidence, Finding, Frame, Kind, Lock, Memory, Object, Rung,
+    Thread, own_place,
 };
 pub use generate::generated_suppressions;
 pub use interleaving::{Does, Interleaving, Lane, Step};

@@ -37,9 +37,12 @@ pub static __deadheat_runtime: u32 = deadheat_wire::VERSION;
 
 #[cfg(not(test))]
 #[panic_handler]
-fn panic(_: &core::panic::PanicInfo) -> ! {
+fn panic(info: &core::panic::PanicInfo) -> ! {
+    let place = info.location();
     message::say(format_args!(
-        "a bug in deadheat's runtime; the program is stopped"
+        "a bug in deadheat's runtime at {}:{}; the program is stopped",
+        place.map_or("?", |place| place.file()),
+        place.map_or(0, |place| place.line()),
     ));
     sys::exit_group(101)
 }

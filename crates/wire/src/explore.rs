@@ -18,7 +18,7 @@ pub const OUTPUT: [&str; 2] = [".out", ".err"];
 /// The first eight bytes.
 pub const MAGIC: [u8; 8] = *b"DHBOARD\0";
 /// The layout's version.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How many turns can be asked for.
 pub const MOST_TURNS: usize = 1 << 18;
@@ -147,8 +147,8 @@ pub struct Noted {
     pub value: u64,
     /// How many bytes.
     pub size: u32,
-    /// Not used.
-    pub reserved: u32,
+    /// The memory order of an atomic access or fence: an [`crate::Order`].
+    pub order: u32,
 }
 
 /// Bits of [`Noted::flags`].

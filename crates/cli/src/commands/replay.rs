@@ -69,6 +69,13 @@ impl Args {
         if witness.synchronisation.is_some() {
             return self.show_again(&witness);
         }
+        if self.order.is_some() && witness.next.is_empty() {
+            return Err(Error::usage(format!(
+                "{} has no two orders: its witness is one whole run",
+                witness.finding
+            ))
+            .help("leave out --order"));
+        }
         let case = Case::new(witness)?;
         let first = match self.order {
             Some(Order::Ba) => 1,
@@ -96,6 +103,9 @@ impl Args {
             }
         }
         let stands = match case.witness.kind {
+            Kind::Race if case.witness.next.is_empty() => {
+                "both accesses happened, and nothing ordered them"
+            }
             Kind::Race => "both threads stood in front of their accesses",
             Kind::Deadlock => "the deadlock stood",
             Kind::Failure => "the program failed as recorded",

@@ -11,17 +11,10 @@ use crate::store::info::Ended;
 
 /// What follows from a confirmed finding; `first` is the run in which its first side went first.
 pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Consequence>> {
-    let names = Names::of(&case.tables);
     if finding.kind != Kind::Race {
-        let told = ending(&first, &names);
-        return Ok(Some(Consequence {
-            endings: vec![Ending {
-                order: String::new(),
-                ..told
-            }],
-            differs: Vec::new(),
-        }));
+        return Ok(Some(of_one(case, &first)));
     }
+    let names = Names::of(&case.tables);
     let second = case.enforce(After::Go, 1, Output::Captured)?;
     if !second.is_reached() {
         return Ok(None);
@@ -47,6 +40,14 @@ pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Cons
         endings: vec![named("ab", &first), named("ba", &second)],
         differs,
     }))
+}
+
+/// What followed in the one run that there was.
+pub fn of_one(case: &Case, run: &Enforced) -> Consequence {
+    Consequence {
+        endings: vec![ending(run, &Names::of(&case.tables))],
+        differs: Vec::new(),
+    }
 }
 
 /// What follows where all threads wait in loops for something that nobody changes any more.

@@ -8,6 +8,7 @@
 //! * [`shown`]: what a schedule of synchronisation has shown, kept and shown again.
 //! * [`shrink`]: the same with fewer switches.
 //! * [`debugger`]: a run that ends in gdb.
+//! * [`unordered`]: races by happens-before, by the run that shows them.
 //! * [`why`]: why a schedule could not be followed.
 
 pub mod candidates;
@@ -18,6 +19,7 @@ pub mod fine;
 pub mod plan;
 pub mod shown;
 mod shrink;
+pub mod unordered;
 mod why;
 
 use std::path::{Path, PathBuf};
@@ -141,6 +143,16 @@ pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> 
     {
         first = run;
     }
+    keep(finding, &case, path)?;
+    finding.consequence = match lasts {
+        true => Some(consequence::of_one_that_lasts()),
+        false => consequence::of(&case, finding, first)?,
+    };
+    Ok(())
+}
+
+/// Keeps the witness of a finding that was seen to stand.
+fn keep(finding: &mut Finding, case: &Case, path: &Path) -> Result<()> {
     let kept = case.witness.write(path);
     kept.map_err(|error| Error::not_started(format!("{}: {error}", path.display())))?;
     let here = std::env::current_dir().unwrap_or_default();
@@ -149,9 +161,5 @@ pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> 
     finding.rung = Rung::Confirmed;
     finding.not_enforced = None;
     finding.replay = Some(format!("deadheat replay {}", finding.id));
-    finding.consequence = match lasts {
-        true => Some(consequence::of_one_that_lasts()),
-        false => consequence::of(&case, finding, first)?,
-    };
     Ok(())
 }

@@ -11,7 +11,7 @@ use deadheat_explore::Plan;
 use deadheat_explore::search::{
     Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn,
 };
-use deadheat_trace::{Op, Tables};
+use deadheat_trace::{Op, Order, Tables};
 use deadheat_wire::explore::{self as wire, EXPLORE, ending, noted, standing, state};
 use deadheat_wire::plan::{PLAN, VERDICT};
 
@@ -19,6 +19,7 @@ use super::board::{Shared, is_idle};
 use super::limits::Limits;
 use crate::again::Again;
 use crate::error::{Error, Result};
+use crate::failure::Panic;
 use crate::launch::{self, Started};
 use crate::recorder::{self, Place, Recorded};
 use crate::store::Recording;
@@ -339,6 +340,7 @@ impl<'a> Copies<'a> {
             // Nobody sees how code without hooks orders what it does, so it is nothing to others.
             if self.unseen.is_place_unseen(deed.op, deed.pc) {
                 deed.op = Op::Fence;
+                deed.order = Order::Relaxed;
             }
             match transitions.last_mut() {
                 Some(last) if note.flags & noted::FIRST == 0 => last.deeds.push(deed),
@@ -383,6 +385,7 @@ impl<'a> Copies<'a> {
             pending,
             ending,
             outcome: outcome.finish(),
+            named: Panic::of(&self.printed[1]).map(|panic| panic.place()),
         }
     }
 }
@@ -415,6 +418,7 @@ fn deed(note: &wire::Noted) -> Option<Deed> {
         op: Op::from_number(note.op)?,
         object: note.object,
         size: note.size,
+        order: Order::from_number(note.order as u8),
         tried: note.flags & noted::TRIED != 0,
         pc: note.pc,
         value: note.value,

@@ -4,7 +4,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use deadheat_explore::search::{Deed, Execution, Manner, Turn};
+use deadheat_detect::Method;
+use deadheat_explore::search::{DataRace, Deed, Execution, Manner, Turn};
 use deadheat_report::{Contexts, Explain, Finding, Kind, Names, Rung};
 use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
 
@@ -12,6 +13,7 @@ use super::copies::Copies;
 use crate::analysis;
 use crate::confirm::{self, Case};
 use crate::error::Result;
+use crate::failure;
 use crate::how::How;
 use crate::input;
 use crate::prediction::Model;
@@ -109,6 +111,38 @@ pub fn race(
     Ok(Evidence::Found(Box::new(finding)))
 }
 
+/// A race by happens-before: the turns up to its later access are recorded, and the detector of recordings has to find it in
+/// that run; then the run is enforced.
+pub fn unordered(
+    copies: &mut Copies,
+    archive: &Archive,
+    race: &DataRace,
+    manner: &Manner,
+) -> Result<Evidence> {
+    let (_, recorded) = archive.record(copies, &race.turns, manner)?;
+    let trace = &recorded.traces[0];
+    let seen = Seen::read(trace)?;
+    let methods = [How::Detect(Method::Hb)];
+    let config = crate::config::Config::default();
+    let whole = analysis::Reading::Whole;
+    let found = analysis::of(trace, &methods, &config, &archive.options, whole, None)?;
+    let mut wanted = [race.first.pc, race.second.pc];
+    wanted.sort_unstable();
+    let is_it = |finding: &Finding| {
+        let indexes = finding.accesses.iter().filter_map(|access| access.index);
+        let places = indexes.filter_map(|index| seen.place(seen.events[index as usize].pc()));
+        let mut places: Vec<u64> = places.collect();
+        places.sort_unstable();
+        finding.kind == Kind::Race && finding.rung == Rung::Observed && places == wanted
+    };
+    let Some(mut finding) = found.findings.into_iter().find(is_it) else {
+        return Ok(Evidence::Unseen);
+    };
+    METHOD.clone_into(&mut finding.method);
+    confirm::unordered::settle(&mut finding, seen.trace.clone())?;
+    Ok(Evidence::Found(Box::new(finding)))
+}
+
 /// The race of these two events of a trace, explained.
 pub fn race_of(trace: &Path, pair: [usize; 2]) -> Result<Option<Finding>> {
     explained(trace, pair, |explain, pair| {
@@ -150,17 +184,24 @@ impl Seen {
         })
     }
 
-    /// The last thing that the program's own code did.
-    fn last_own(&self) -> Option<usize> {
+    /// Where the program has ended itself, in its own code; else the last thing that it did.
+    pub fn place_of_death(&self) -> Option<usize> {
         let program = self.tables.modules.first().map(|module| module.start);
-        let is_own = |event: &Event| {
+        let is_own = |event: &&Event| {
             let module = self.tables.module_of(event.pc());
-            !matches!(
-                event.op(),
-                Op::Enter | Op::Leave | Op::Begin | Op::End | Op::Exit
-            ) && module.map(|(module, _)| module.start) == program
+            module.map(|(module, _)| module.start) == program
         };
-        self.events.iter().rposition(is_own)
+        let passed = |op: Op| matches!(op, Op::Enter | Op::Leave | Op::Begin | Op::End | Op::Exit);
+        let own = |(_, event): &(usize, &Event)| is_own(event);
+        let mut all = self.events.iter().enumerate().rev().filter(own);
+        let ended = all.clone().find(|(_, event)| event.op() == Op::Exit);
+        let found = ended.or_else(|| all.find(|(_, event)| !passed(event.op())));
+        found.map(|(index, _)| index)
+    }
+
+    /// A witness that is the whole run.
+    pub fn witness_of_all(&self, finding: &Finding) -> Witness {
+        Witness::new(finding, self.trace.clone(), self.events.len() as u64)
     }
 
     /// A place in the recorded run's memory.
@@ -265,7 +306,7 @@ fn is_like(one: Op, other: Op) -> bool {
 }
 
 /// What the two events are, in words.
-fn explained(
+pub fn explained(
     path: &Path,
     pair: [usize; 2],
     explain: impl FnOnce(&Explain, [EventIndex; 2]) -> Option<Finding>,
@@ -307,21 +348,8 @@ pub fn failure(
         return Ok(None);
     }
     let seen = Seen::read(trace)?;
-    let Some(last) = seen.last_own() else {
-        return Ok(None);
-    };
-    let explained = explained(trace, [last, last], |explain, [last, _]| {
-        explain.failure(last, Rung::Witness, METHOD)
-    })?;
-    let Some(mut finding) = explained else {
-        return Ok(None);
-    };
-    let all = seen.events.len() as u64;
-    let mut witness = Witness::new(&finding, seen.trace.clone(), all);
-    witness.ends = (!lasts).then_some(recorded.ended);
-    let path = trace.with_file_name(witness::file_name(&finding.id));
-    confirm::settle(&mut finding, Case::new(witness)?, &path)?;
-    Ok(Some(finding))
+    let ended = (!lasts).then_some(recorded.ended);
+    failure::dies(&seen, trace, ended, METHOD)
 }
 
 /// The deadlock that a recording ends in.

@@ -75,7 +75,8 @@ pub fn search(
     drop(shown);
     let told = |pc: u64| own_place(&names.frames_at(pc)).told();
     let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
-    let count = explored.outcome.races.len() + explored.outcome.bad_ends.len();
+    let outcome = &explored.outcome;
+    let count = outcome.races.len() + outcome.unordered.len() + outcome.bad_ends.len();
     let mut progress = Counted::new("confirming what was found", count as u64);
     for race in &explored.outcome.races {
         progress.advance();
@@ -97,10 +98,24 @@ pub fn search(
                 .push(format!("a race of {}", places.join(" and "))),
         }
     }
+    for race in &explored.outcome.unordered {
+        progress.advance();
+        let mut places = vec![told(race.first.pc), told(race.second.pc)];
+        places.sort();
+        if !known.insert(places) {
+            continue;
+        }
+        let found = evidence::unordered(&mut copies, archive, race, &search.manner)?;
+        if let Evidence::Found(finding) = found {
+            add(&mut explored.findings, *finding);
+        }
+    }
     for end in &explored.outcome.bad_ends {
         progress.advance();
         let what = match end.ending {
-            Ending::Exited(code) if usual == Some(Ended::Exit(code)) => continue,
+            Ending::Exited(code) if usual == Some(Ended::Exit(code)) && end.named.is_none() => {
+                continue;
+            }
             Ending::Exited(code) => format!("exit code {code}"),
             Ending::Killed(signal) => format!("signal {signal}"),
             Ending::Deadlock => "deadlock".to_owned(),
@@ -108,7 +123,10 @@ pub fn search(
             _ => "an execution that does not end".to_owned(),
         };
         let places = end.places.iter().map(|(_, pc)| told(*pc));
-        let mut key: Vec<String> = places.collect();
+        let mut key: Vec<String> = match &end.named {
+            Some(named) => vec![named.clone()],
+            None => places.collect(),
+        };
         key.sort();
         let at = key.join(" and ");
         key.push(what.clone());

@@ -72,6 +72,7 @@ impl Case {
         if self.shows_all() {
             complete(&self.oracle, &report, self.lines())?;
         }
+        self.fails_as_marked(&report, self.level != "-O1")?;
         replays(here, &confirmed(&report)?, REPLAYS)
     }
 
@@ -102,13 +103,36 @@ impl Case {
         if is_exhausted || smallest.is_some() {
             complete(&self.oracle, &report, self.lines())?;
         }
-        let failures = figures["findings"].as_array().into_iter().flatten();
-        let mut failures = failures.filter(|finding| finding["kind"] == "failure");
+        self.fails_as_marked(&report, figures["stats"]["exhausted"] == true)?;
+        replays(here, &confirmed(&report)?, "3")
+    }
+
+    /// Whether all failures that are found are marked, and, if all schedules were seen, the other way round. A program with
+    /// races may fail because of them.
+    fn fails_as_marked(&self, report: &str, all: bool) -> Result<(), String> {
+        let report: serde_json::Value =
+            serde_json::from_str(report).map_err(|error| error.to_string())?;
+        let findings = report["findings"].as_array().into_iter().flatten();
+        let failures: Vec<_> = findings.filter(|one| one["kind"] == "failure").collect();
+        let line = |failure: &serde_json::Value| failure["accesses"][0]["line"].as_u64();
+        let marked = |line: Option<u64>| {
+            let mut marks = self.oracle.failures.iter();
+            marks.any(|mark| Some(u64::from(*mark)) == line)
+        };
+        let mut unmarked = failures.iter().filter(|failure| !marked(line(failure)));
         if self.oracle.races.is_empty()
-            && let Some(failure) = failures.next()
+            && let Some(failure) = unmarked.next()
         {
             return Err(format!("a failure that is not expected: {failure:#}"));
         }
-        replays(here, &confirmed(&report)?, "3")
+        let is_found = |mark: u32| {
+            let mut lines = failures.iter().map(|failure| line(failure));
+            lines.any(|line| line == Some(mark.into()))
+        };
+        let missing = self.oracle.failures.iter().find(|mark| !is_found(**mark));
+        match missing.filter(|_| all) {
+            Some(line) => Err(format!("the failure at line {line} is not found")),
+            None => Ok(()),
+        }
     }
 }

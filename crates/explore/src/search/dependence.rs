@@ -64,8 +64,8 @@ pub fn conflict(a: &Deed, b: &Deed) -> bool {
 }
 
 /// Kinds of objects. Operations of different kinds have nothing to do with each other, except that an object begins and ends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
     Lock,
     Condition,
     Semaphore,
@@ -75,7 +75,8 @@ enum Kind {
     Object,
 }
 
-fn kind(op: Op) -> Option<Kind> {
+/// What kind of object an operation is of.
+pub(super) fn kind(op: Op) -> Option<Kind> {
     Some(match op {
         Op::Acquire
         | Op::Release

@@ -3,7 +3,7 @@
 //! A run is a row of *transitions*. Each begins where a thread was given the turn and holds what it did until it came to
 //! its next operation: usually one operation, sometimes several that belong together (a wait gives its lock back), never none.
 
-use deadheat_trace::Op;
+use deadheat_trace::{Op, Order};
 
 /// An operation that others can notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +14,8 @@ pub struct Deed {
     pub object: u64,
     /// How many bytes are accessed or given back; 0 for synchronisation.
     pub size: u32,
+    /// The memory order of an atomic access or fence.
+    pub order: Order,
     /// It does not wait: a lock that was only tried for, a wait that may end by time.
     pub tried: bool,
     /// Where in the program.
@@ -93,6 +95,8 @@ pub struct Execution {
     pub ending: Ending,
     /// A number for what the program printed and how it ended.
     pub outcome: u64,
+    /// Where the program itself says that it failed, if it says so.
+    pub named: Option<String>,
 }
 
 /// Who is given the turn, and which of several possibilities is taken (which waiter is woken).

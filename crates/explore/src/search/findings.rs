@@ -8,6 +8,7 @@ use super::{
     execution::{Deed, Ending, Execution, Turn},
     journal::{ended_all, turns_of},
     races::{self, DataRace},
+    unordered,
 };
 
 /// A way in which a run ended that it should not have.
@@ -17,6 +18,8 @@ pub struct BadEnd {
     pub ending: Ending,
     /// Where the threads stood that had not ended, those that matter: thread and place in the program.
     pub places: Vec<(u32, u64)>,
+    /// Where the program itself says that it failed, if it says so.
+    pub named: Option<String>,
     /// The turns of the whole run.
     pub turns: Vec<Turn>,
 }
@@ -34,13 +37,17 @@ pub struct Reached {
     pub other: Option<(u32, Deed)>,
 }
 
-/// What makes two ends the same: how, with which number, and where the threads stood.
-type EndKey = (u8, i32, Vec<(u32, u64)>);
+/// What makes two ends the same: how, with which number, and where the threads stood, or where the
+/// program says that it failed.
+type EndKey = (u8, i32, Result<String, Vec<(u32, u64)>>);
 
 /// What was found so far.
 pub(super) struct Findings {
     goal: Goal,
     pub(super) races: Vec<DataRace>,
+    /// Races by happens-before whose accesses nobody has seen side by side.
+    unordered: Vec<DataRace>,
+    known_unordered: FxHashSet<(u64, u64)>,
     known_races: FxHashSet<(u64, u64)>,
     pub(super) bad_ends: Vec<BadEnd>,
     known_ends: FxHashSet<EndKey>,
@@ -54,6 +61,8 @@ impl Findings {
         Findings {
             goal,
             races: Vec::new(),
+            unordered: Vec::new(),
+            known_unordered: FxHashSet::default(),
             known_races: FxHashSet::default(),
             bad_ends: Vec::new(),
             known_ends: FxHashSet::default(),
@@ -123,13 +132,51 @@ impl Findings {
             _ => return,
         };
         let places = places(execution);
-        if self.known_ends.insert((kind, number, places.clone())) {
+        let named = execution.named.clone();
+        let at = named.clone().ok_or_else(|| places.clone());
+        if self.known_ends.insert((kind, number, at)) {
             self.bad_ends.push(BadEnd {
                 ending: execution.ending.clone(),
                 places,
+                named,
                 turns: turns_of(execution),
             });
         }
+    }
+
+    /// Looks for races by happens-before in a run.
+    pub(super) fn unordered(&mut self, execution: &Execution) {
+        if self.goal != Goal::Everything || matches!(execution.ending, Ending::Refused(_)) {
+            return;
+        }
+        for pair in unordered::of(execution) {
+            let [(first_thread, first), (second_thread, second)] = [pair.first, pair.second];
+            let key = (first.pc.min(second.pc), first.pc.max(second.pc));
+            if self.known_races.contains(&key) || !self.known_unordered.insert(key) {
+                continue;
+            }
+            let mut turns = turns_of(execution);
+            turns.truncate(pair.len);
+            self.unordered.push(DataRace {
+                first_thread,
+                first,
+                second_thread,
+                second,
+                turns,
+            });
+        }
+    }
+
+    /// All races by happens-before of which no run has the accesses side by side.
+    pub(super) fn take_unordered(&mut self) -> Vec<DataRace> {
+        let mut all = std::mem::take(&mut self.unordered);
+        all.retain(|race| {
+            let pcs = [race.first.pc, race.second.pc];
+            !self
+                .known_races
+                .contains(&(pcs[0].min(pcs[1]), pcs[0].max(pcs[1])))
+        });
+        all
     }
 
     /// Looks for races among what threads are about to do at places of a run, but for those that repeat another one: a run that is cut off

@@ -25,6 +25,7 @@ mod states;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unordered;
 mod visited;
 
 pub use bounds::Bound;
@@ -99,6 +100,9 @@ pub struct Outcome {
     pub reached: Option<Reached>,
     /// All races, one for each pair of places in the program.
     pub races: Vec<DataRace>,
+    /// Races by happens-before, one for each pair of places: no run that was seen has the accesses side by side. The turns end
+    /// with the later access.
+    pub unordered: Vec<DataRace>,
     /// All ways in which runs ended that they should not have.
     pub bad_ends: Vec<BadEnd>,
     /// For each outcome that was seen the turns of one run that had it, by the outcome's number.
@@ -164,6 +168,7 @@ impl Search {
                 if policy.journal().visited.is_some() {
                     findings.side_by_side(&execution, repeated);
                 }
+                findings.unordered(&execution);
                 let learned = policy.learn(execution, &mut findings);
                 spent.learned(learned, policy.journal().states(), &findings);
                 if !report(&spent.progress) {
@@ -192,9 +197,11 @@ impl Search {
             }
             round += 1;
         }
+        let unordered = findings.take_unordered();
         let mut outcomes: Vec<_> = findings.outcomes.into_iter().collect();
         outcomes.sort_unstable();
         Ok(Outcome {
+            unordered,
             reached: findings.reached,
             races: findings.races,
             bad_ends: findings.bad_ends,

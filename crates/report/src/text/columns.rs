@@ -54,7 +54,8 @@ fn ends(steps: &[&Step], finding: &Finding) -> Option<usize> {
         Kind::Race => 2,
         Kind::Deadlock | Kind::Failure => 1,
     };
-    (ends >= least && finding.rung != Rung::Observed).then(|| steps.len() - ends)
+    let meets = finding.rung != Rung::Observed && finding.evidence.is_none();
+    (ends >= least && meets).then(|| steps.len() - ends)
 }
 
 /// What is said before the sides.

@@ -18,7 +18,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Color, Style};
 
-use crate::finding::{Access, Finding, Kind, Memory, Object, Rung};
+use crate::finding::{Access, Evidence, Finding, Kind, Memory, Object, Rung};
 pub use look::Look;
 pub(crate) use printable::is_harmful;
 pub use printable::printable;
@@ -50,6 +50,12 @@ pub fn finding(finding: &Finding, look: &Look) -> String {
     }
     if let Some(way) = &finding.interleaving {
         columns::columns(&mut out, finding, way, look);
+    }
+    if finding.evidence == Some(Evidence::Unordered) {
+        let _ = writeln!(
+            out,
+            "  both accesses happen in this run and nothing orders them; no run was seen with one right after the other"
+        );
     }
     if let Some(consequence) = &finding.consequence {
         outcome::endings(&mut out, finding, consequence);

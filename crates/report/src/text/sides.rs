@@ -103,6 +103,7 @@ pub fn in_full(out: &mut String, access: &Access) {
     };
     frames(out, &access.stack, access.folded);
     match &access.locks[..] {
+        [] if access.op == "panic" => {}
         [] => drop(writeln!(out, "    holding no lock")),
         locks => locks.iter().for_each(|lock| held(out, lock)),
     }

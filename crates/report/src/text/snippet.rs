@@ -105,7 +105,10 @@ fn label(side: &Access) -> String {
         (None, 1) => format!("{} of 1 byte by {thread}", side.op),
         (None, size) => format!("{} of {size} bytes by {thread}", side.op),
     };
-    format!("{what}, {held}")
+    match side.op == "panic" {
+        true => what,
+        false => format!("{what}, {held}"),
+    }
 }
 
 fn held(lock: &Lock) -> String {

@@ -141,7 +141,7 @@ impl Names<'_> {
     fn on(&self, kept: &Kept) -> Option<String> {
         let event = &kept.context.step.event;
         Some(match event.op() {
-            Op::Fence => return None,
+            Op::Fence | Op::Exit => return None,
             Op::Fork | Op::Join | Op::JoinRequest => self.thread(event.peer()),
             op if op.is_access() || op == Op::Free => match self.object {
                 Some(object) if is_in(event, object) => object.name.clone(),
@@ -197,7 +197,6 @@ fn is_told(op: Op) -> bool {
             | Op::Destroy
             | Op::Lost
             | Op::ExternalWrite
-            | Op::Exit
     )
 }
 
@@ -236,6 +235,7 @@ fn words(op: Op) -> (Does, &'static str) {
                 Op::FutexWoken => "woken on",
                 Op::FutexWake => "wake sleepers of",
                 Op::Free => "free",
+                Op::Exit => "end the program",
                 Op::Refused | Op::ReadRefused | Op::TakeRefused => "fail to get",
                 _ => "event",
             },

@@ -199,13 +199,12 @@ pub fn is_enforced() -> bool {
 
 fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {
     let op = op as u8;
-    let is_range = false;
     Deed {
         op,
         addr,
         size,
         pc,
-        is_range,
+        ..Deed::default()
     }
 }
 
@@ -325,6 +324,7 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
         Op::BarrierEnter => (Some(turn_holder().waiting_for(sync.object) as u64), false),
         _ => (sync.operand, false),
     };
+    deed.order = sync.order as u8;
     if sync.op.is_atomic() {
         deed.size = word::size_of_code(sync.size_code);
     } else if sync.op == Op::Alloc {
@@ -336,6 +336,7 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
 /// A thread has looked at a futex's word and did not go to sleep, which is no event of a recording: a search wants to know.
 pub fn looked_at(word: usize, held: u32, pc: usize) {
     with_turn(|me| {
+        // The kernel's look orders nothing.
         let deed = deed(Op::AtomicRead, word, size_of::<u32>(), pc);
         turn_holder().explored(me, deed, Some(held.into()), false);
     });
@@ -395,6 +396,7 @@ pub fn before_end(pc: usize) {
             while let Some(next) = turn_holder().before_end(me, begun) {
                 turn::switch(me, next);
             }
+            turn_holder().announce(me, Some(deed));
         } else {
             turn_holder().announce(me, Some(deed));
             let next = turn_holder().step(me, Step::Sync);

@@ -28,6 +28,7 @@ use crate::explore::limits::Limits;
 use crate::explore::told as search_told;
 use crate::explore::warnings::{self, Settled, Verdict};
 use crate::explore::whole::Explored;
+use crate::failure;
 use crate::format::Format;
 use crate::how::How;
 use crate::input;
@@ -203,6 +204,13 @@ impl Args {
             if self.explore {
                 is_open |= self.settle(&store, trace, &mut analysis)?;
             }
+            if !self.no_confirm && !recorded.deadlocked && failure::may_be(recorded.ended) {
+                analysis.take_in_findings(
+                    failure::of_run(trace, recorded.ended)?
+                        .into_iter()
+                        .collect(),
+                );
+            }
             analysis
                 .findings
                 .retain(|finding| !suppressions.match_finding(finding));
@@ -344,6 +352,7 @@ impl Args {
         if !self.no_confirm {
             confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
             confirm::candidates::all(&mut analysis, trace)?;
+            confirm::unordered::all(&mut analysis.findings, trace, &mut analysis.remarks)?;
         }
         Ok(analysis)
     }

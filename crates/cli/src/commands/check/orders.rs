@@ -14,8 +14,7 @@ use crate::explore::whole::{self, Explored};
 use crate::input;
 use crate::recorder::Recorded;
 use crate::store::Store;
-use crate::store::info::Ended;
-use deadheat_report::Rung;
+use deadheat_report::{Kind, Rung};
 
 /// How many events a run may have whose program is executed in other orders.
 const MOST_EVENTS: u64 = 50_000;
@@ -30,14 +29,14 @@ impl Args {
     ) -> Option<Explored> {
         let proves = |analysis: &Analysis| {
             let mut findings = analysis.findings.iter();
-            findings.any(|finding| finding.rung != Rung::Warning)
+            // A run that dies says nothing of what others do.
+            findings.any(|finding| finding.rung != Rung::Warning && finding.kind != Kind::Failure)
         };
-        let is_usual = !recorded.deadlocked && matches!(recorded.ended, Ended::Exit(_));
         if self.orders == 0
             || self.leave_out.is_some()
             || self.lean
             || self.no_confirm
-            || !is_usual
+            || recorded.deadlocked
             || proves(analysis)
             || analysis.events > MOST_EVENTS * u64::from(self.runs)
         {

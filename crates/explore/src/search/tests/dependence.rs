@@ -1,6 +1,6 @@
 //! What a transition of a run depends on, where small programs do not reach.
 
-use deadheat_trace::Op;
+use deadheat_trace::{Op, Order};
 
 use super::super::{
     Deed, Transition,
@@ -14,6 +14,7 @@ fn deed(op: Op, object: u64, size: u32) -> Deed {
         op,
         object,
         size,
+        order: Order::SeqCst,
         tried: false,
         pc: 0,
         value: 0,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadheat_trace::Op;
+use deadheat_trace::{Op, Order};
 
 use super::{
     super::{
@@ -26,6 +26,7 @@ fn access(op: Op, at: u64) -> Deed {
         op,
         object: at * 4,
         size: 4,
+        order: Order::SeqCst,
         tried: false,
         pc: 0,
         value: 0,

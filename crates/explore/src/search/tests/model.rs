@@ -5,7 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use deadheat_trace::Op;
+use deadheat_trace::{Op, Order};
 
 use super::{
     super::{Deed, Ending},
@@ -176,6 +176,7 @@ impl Model {
             op,
             object,
             size,
+            order: Order::SeqCst,
             tried,
             pc,
             value: 0,
@@ -244,6 +245,7 @@ impl Model {
                 op: Op::End,
                 object: u64::from(thread),
                 size: 0,
+                order: Order::SeqCst,
                 tried: false,
                 pc: self.pc(thread, state.threads[number].at),
                 value: 0,

@@ -84,6 +84,7 @@ impl Program for Model {
             transitions,
             pending,
             outcome: self.outcome(&state),
+            named: None,
             ending,
         })
     }

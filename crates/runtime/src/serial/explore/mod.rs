@@ -297,7 +297,7 @@ fn note(thread: u32, deed: &Deed, value: u64, flags: u8) -> Noted {
         pc: deed.pc as u64,
         value,
         size: deed.size.min(u32::MAX as usize) as u32,
-        reserved: 0,
+        order: deed.order.into(),
     }
 }
 

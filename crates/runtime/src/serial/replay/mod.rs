@@ -33,6 +33,8 @@ pub struct Deed {
     pub pc: usize,
     /// A function of the C library does it for the program.
     pub is_range: bool,
+    /// The memory order of an atomic access or fence; a schedule does not compare it.
+    pub order: u8,
 }
 
 impl Deed {
@@ -243,7 +245,7 @@ impl Replay {
             addr: self.address(&goal).unwrap_or(0),
             size: 0,
             pc: goal.pc as usize,
-            is_range: false,
+            ..Deed::default()
         });
         let follower = self.follower(index);
         follower.next = deed;

@@ -22,6 +22,18 @@ const NOT_FOLLOWED: i32 = 4;
 #[cfg_attr(not(test), unsafe(export_name = "__deadheat_go"))]
 static GO: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
 
+/// Waits until a debugger lets the program go on, or the tool is gone.
+fn wait_for_debugger() {
+    let tool = options::TOOL.get() as usize;
+    while GO.load(Ordering::Acquire) == 0 {
+        sys::futex_wait(&GO, 0, 20);
+        let gone = -(libc::ESRCH as isize);
+        if tool != 0 && sys::call(libc::SYS_kill, [tool, 0, 0, 0, 0, 0]) == gone {
+            break;
+        }
+    }
+}
+
 impl Scheduler {
     /// Who goes next by the schedule. `me`: the running thread, if it can go on. `None` as in `next`.
     pub(super) fn follow(
@@ -189,6 +201,9 @@ impl Scheduler {
                 record::close("the schedule is through", true);
                 sys::exit_group(REACHED);
             }
+            if plan.header.after == After::Wait as u32 {
+                wait_for_debugger();
+            }
         }
         self.replay.phase = Phase::Free;
         self.begin_search();
@@ -217,14 +232,7 @@ impl Scheduler {
             sys::exit_group(REACHED);
         }
         if after == After::Wait as u32 {
-            let tool = options::TOOL.get() as usize;
-            while GO.load(Ordering::Acquire) == 0 {
-                sys::futex_wait(&GO, 0, 20);
-                let gone = -(libc::ESRCH as isize);
-                if tool != 0 && sys::call(libc::SYS_kill, [tool, 0, 0, 0, 0, 0]) == gone {
-                    break;
-                }
-            }
+            wait_for_debugger();
         }
     }
 
@@ -327,6 +335,14 @@ impl Scheduler {
             return false;
         }
         let index = self.replay.wanted().or_else(|| self.replay.missing());
+        if index.is_none() && self.replay.goal_kind() == GoalKind::None as u32 {
+            // The end of the process was the schedule's last event.
+            if let Some(plan) = &self.replay.plan {
+                verdict::write(plan, &self.replay, &Verdict::Reached);
+            }
+            self.replay.phase = Phase::Free;
+            return false;
+        }
         let index = index.unwrap_or(0);
         let done = self.replay.follower(index).done;
         let id = self.replay.id(index);

@@ -71,7 +71,7 @@ pub fn judge(row: &Row) {
             addr: asked(goal),
             size: 0,
             pc: PLACES[goal].load(Ordering::Relaxed),
-            is_range: false,
+            ..Deed::default()
         };
         *stands = (row.id(event.thread as usize), deed);
     }

@@ -140,7 +140,7 @@ pub fn turn(op: Op, object: usize, pc: usize) -> Turn {
         addr: object,
         size: 0,
         pc,
-        is_range: false,
+        ..Deed::default()
     })
 }
 
@@ -151,7 +151,7 @@ pub fn turn_to_wait(lock: usize, pc: usize) -> Turn {
         addr: lock,
         size: Row::FOR_WAIT,
         pc,
-        is_range: false,
+        ..Deed::default()
     })
 }
 

@@ -16,5 +16,5 @@ fn main() {
     });
     is_ready.recv().unwrap();
     println!("about to fail");
-    panic!("main fails");
+    panic!("main fails"); // FAILURE
 }
