@@ -5,6 +5,7 @@
 
 mod again;
 mod analysis;
+mod assembly;
 mod cache;
 mod commands;
 mod compiler;

@@ -130,6 +130,19 @@ impl Witness {
         }
     }
 
+    /// The recorded run itself, up to this event.
+    pub fn as_recorded(&self, start: u64) -> Self {
+        Witness {
+            start,
+            next: Vec::new(),
+            schedule: Vec::new(),
+            switches: 0,
+            ends: None,
+            synchronisation: None,
+            ..self.clone()
+        }
+    }
+
     /// Whether this is the trace that it is about, by how many events it has and their digest.
     pub fn is_about(&self, digest: &str) -> Result<()> {
         if digest == self.trace.digest {

@@ -6,6 +6,7 @@
 //! everything.
 
 mod arch;
+mod assembly;
 mod binary;
 mod callee;
 mod dataflow;

@@ -85,6 +85,9 @@ pub struct Finding {
     /// Why the schedule could not be enforced, if it was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_enforced: Option<String>,
+    /// What the program did instead when the schedule was enforced: it is no proof.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuted: Option<String>,
     /// The command that runs the program into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
@@ -343,6 +346,7 @@ impl Finding {
             witness: None,
             evidence: None,
             not_enforced: None,
+            refuted: None,
             replay: None,
             consequence: None,
             hints: Vec::new(),
@@ -355,6 +359,13 @@ impl Finding {
 }
 
 impl Finding {
+    /// The program has done something else than the schedule says: what is left is a warning.
+    pub fn refute(&mut self, why: String) {
+        self.rung = Rung::Warning;
+        self.refuted = Some(why);
+        self.witness = None;
+    }
+
     /// Eight hexadecimal digits that stay the same when lines move: made of kind, functions, locks and the
     /// object. Other findings may have the same.
     pub fn fingerprint(&self) -> String {

@@ -19,6 +19,8 @@ pub const INPUTS: &str = "DEADHEAT_INPUTS";
 pub const MAGIC: [u8; 8] = *b"DHINPUTS";
 /// Its version.
 pub const VERSION: u32 = 1;
+/// The note in the trace of a run that was to be given them again, and whose threads asked for something else.
+pub const OTHER: &str = "threads got other values from the system than in the recorded run";
 
 /// What a value is. In a recording it is the operand of [`INPUT`](crate::word::ext::INPUT).
 pub mod kind {

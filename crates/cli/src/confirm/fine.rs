@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use deadheat_explore::{Plan, Verdict};
+use deadheat_trace::file::TraceFile;
 use deadheat_wire::plan::{AT, PLAN, PlanHeader, VALUE, VERDICT};
 
 use crate::again::Again;
@@ -62,6 +63,8 @@ pub struct Enforced {
     pub hung: bool,
     /// It was stopped in a deadlock.
     pub deadlocked: bool,
+    /// Its threads got something else from the system than in the recorded run.
+    pub other_inputs: bool,
     /// What it printed, if that was captured.
     pub stdout: Vec<u8>,
     /// What it said on standard error.
@@ -166,12 +169,16 @@ impl Running {
         let told = head(&at("plan"), size_of::<PlanHeader>() as u64);
         let last = word(&told, AT).filter(|place| *place != 0);
         let value_bytes = word(&told, VALUE + 8).filter(|bytes| *bytes != 0);
-        let deadlocked = was_deadlocked(&at(TRACE));
+        let trace = TraceFile::open(&at(TRACE)).ok();
+        let deadlocked = trace
+            .as_ref()
+            .is_some_and(|file| file.closed() == Some("deadlock"));
         Ok(Enforced {
             verdict,
             ended: Ended::from_status(outcome.status),
             hung: killed,
             deadlocked,
+            other_inputs: trace.is_some_and(|file| has_other_inputs(&file)),
             stdout: head(&at("stdout"), MOST_OUTPUT),
             stderr: head(&at("stderr"), MOST_OUTPUT),
             last,
@@ -206,8 +213,8 @@ fn word(plan: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Whether the program was stopped in a deadlock.
-fn was_deadlocked(trace: &Path) -> bool {
-    let file = deadheat_trace::file::TraceFile::open(trace);
-    file.is_ok_and(|file| file.closed() == Some("deadlock"))
+/// Whether the runtime says that threads got something else from the system than in the recorded run.
+fn has_other_inputs(trace: &TraceFile) -> bool {
+    let mut notes = trace.tables().notes.iter();
+    notes.any(|note| note == deadheat_wire::inputs::OTHER)
 }

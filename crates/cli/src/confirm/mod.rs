@@ -24,7 +24,7 @@ mod why;
 
 use std::path::{Path, PathBuf};
 
-use deadheat_explore::{After, Collected, Plan};
+use deadheat_explore::{After, Collected, Plan, Verdict};
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_trace::Tables;
 
@@ -91,6 +91,24 @@ impl Case {
         fine::run(&self.again, &plan, Manner::of(output))
     }
 
+    /// Whether a run that did not come to the finding refutes it: the program has done something else than the schedule says,
+    /// though it got the same from the system, and repeats its own recording up to there. What it does where it does not is
+    /// outside of what was proven.
+    fn is_refuted_by(&self, run: &Enforced) -> Result<bool> {
+        let is_other = match &run.verdict {
+            Some(Verdict::Passed { .. }) | None => false,
+            Some(verdict) => !verdict.is_reached(),
+        };
+        if !is_other || run.hung || run.other_inputs {
+            return Ok(false);
+        }
+        let goals = self.witness.next.iter().map(|next| next.index);
+        let whole = goals.max().map_or(self.witness.start, |last| last + 1);
+        let recorded = Case::new(self.witness.as_recorded(whole))?;
+        let again = recorded.enforce(After::Stop, 0, Output::Captured)?;
+        Ok(recorded.stands(&again))
+    }
+
     /// Why a schedule could not be followed, in words.
     pub fn why(&self, enforced: &Enforced) -> String {
         let ended = enforced.ended.told();
@@ -135,7 +153,12 @@ pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> 
     let after = if lasts { After::Stop } else { After::Go };
     let mut first = case.enforce(after, 0, Output::Captured)?;
     if !case.stands(&first) {
-        finding.not_enforced = Some(case.why(&first));
+        let why = case.why(&first);
+        match finding.rung == Rung::Witness && case.is_refuted_by(&first)? {
+            true => finding.refute(why),
+            false if finding.refuted.is_some() => {}
+            false => finding.not_enforced = Some(why),
+        }
         return Ok(());
     }
     if case.witness.kind != Kind::Failure

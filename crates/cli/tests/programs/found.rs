@@ -70,7 +70,7 @@ impl Case {
         let report = report.map_err(|error| told(&output, &error.to_string()))?;
         agree(&self.oracle, &report, self.lines())?;
         if self.shows_all() {
-            complete(&self.oracle, &report, self.lines())?;
+            complete(&self.oracle, &report, self.lines(), false)?;
         }
         self.fails_as_marked(&report, self.level != "-O1")?;
         replays(here, &confirmed(&report)?, REPLAYS)
@@ -101,7 +101,7 @@ impl Case {
             serde_json::from_str(&report).map_err(|error| error.to_string())?;
         let is_exhausted = figures["stats"]["exhausted"] == true && self.is_scenario();
         if is_exhausted || smallest.is_some() {
-            complete(&self.oracle, &report, self.lines())?;
+            complete(&self.oracle, &report, self.lines(), true)?;
         }
         self.fails_as_marked(&report, figures["stats"]["exhausted"] == true)?;
         replays(here, &confirmed(&report)?, "3")

@@ -111,7 +111,7 @@ impl Case {
         let report = String::from_utf8_lossy(&output.stdout);
         agree(&self.oracle, &report, self.lines())?;
         match self.shows_all() {
-            true => complete(&self.oracle, &report, self.lines()),
+            true => complete(&self.oracle, &report, self.lines(), false),
             false => Ok(()),
         }
     }

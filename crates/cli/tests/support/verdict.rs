@@ -56,7 +56,7 @@ pub fn agree(oracle: &Oracle, report: &str, lines: Lines) -> Result<usize, Strin
 }
 
 /// Whether all that is marked was found, but for races of the memory model only.
-pub fn complete(oracle: &Oracle, report: &str, lines: Lines) -> Result<(), String> {
+pub fn complete(oracle: &Oracle, report: &str, lines: Lines, weak: bool) -> Result<(), String> {
     let report: Value =
         serde_json::from_str(report).map_err(|error| format!("{error}: {report}"))?;
     let findings = report["findings"].as_array().ok_or("no findings")?;
@@ -79,7 +79,7 @@ pub fn complete(oracle: &Oracle, report: &str, lines: Lines) -> Result<(), Strin
                 && pairs.all(|(found, marked)| lines.are_same(*found, *marked))
         })
     };
-    for race in oracle.races.iter().filter(|race| !race.weak) {
+    for race in oracle.races.iter().filter(|race| weak || !race.weak) {
         if !is_among(&races, &[race.lines.0, race.lines.1]) {
             return Err(format!("the race of lines {:?} was not found", race.lines));
         }

@@ -63,6 +63,7 @@ pub fn finding(finding: &Finding, look: &Look) -> String {
     let said = [
         ("witness", &finding.witness),
         ("not enforced", &finding.not_enforced),
+        ("refuted by the program", &finding.refuted),
         ("replay", &finding.replay),
         ("in this run", &finding.in_run),
     ];

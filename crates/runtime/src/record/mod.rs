@@ -153,7 +153,7 @@ pub fn close(reason: &str, for_good: bool) {
         }
     } else {
         if for_good && inputs::mismatches() > 0 {
-            facts::note("threads got other values from the system than in the recorded run");
+            facts::note(deadheat_wire::inputs::OTHER);
         }
         threads::flush_all();
         serial::flush();

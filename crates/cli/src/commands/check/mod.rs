@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use deadheat_detect::Method;
 use deadheat_report::{Finding, Rung, json};
+use deadheat_trace::Steps;
 use serde::Serialize;
 
 use super::predict::{self, Figures};
@@ -18,6 +19,7 @@ use super::search::{self, Search};
 use super::sources::Building;
 use crate::again;
 use crate::analysis::{self, Analysis, Reading};
+use crate::assembly;
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
@@ -354,6 +356,9 @@ impl Args {
             confirm::candidates::all(&mut analysis, trace)?;
             confirm::unordered::all(&mut analysis.findings, trace, &mut analysis.remarks)?;
         }
+        let tables = input::open(trace)?.tables().clone();
+        let taken_back = assembly::take_back(&mut analysis.findings, &tables);
+        analysis.remarks.extend(taken_back);
         Ok(analysis)
     }
 }
