@@ -8,7 +8,7 @@ use deadheat_trace::Op;
 use proptest::prelude::*;
 
 use oracle::random::{Rest, Shape, windows, windows_of_parts};
-use oracle::{Needed, reachable};
+use oracle::{Needed, reachable, window};
 
 /// All cuts that are asked for, one after the other, against those that can be reached.
 fn agrees(window: &Window, cuts: &[Cut], reachable: impl Fn(&Cut) -> bool) {
@@ -84,6 +84,31 @@ fn deadlocks(window: &Window) {
         })
         .collect();
     agrees(window, &cuts, |_| true);
+}
+
+/// Found by `races_of_everything`. What code that nobody saw wrote covers bytes that only its own thread uses: nobody has
+/// accessed those before, so it depends on all that others did from the beginning, `T1`'s post too.
+#[test]
+fn an_external_write_is_one_write_whoever_shares_its_bytes() {
+    let trace = "\
+        T1|post(s)|0\n\
+        T0|acq(b)|1\n\
+        T0|w(x+4:8=1)|2\n\
+        T0|acq(a)|3\n\
+        T0|w(x+4:8=0)|4\n\
+        T0|rel(a)|5\n\
+        T0|acq(a)|6\n\
+        T2|extern(x:8=1)|7\n\
+        T2|r(x+2:4=0)|8\n\
+        T2|branch|9\n\
+        T0|w(x+4:8=0)|10\n\
+        T2|r(x:8=1)|11\n\
+        T2|r(x+2:4=0)|12\n\
+        T2|w(x:8=0)|13\n";
+    let mut window = window(trace, Needed::ByBranch);
+    window.needed_by[7] = 9;
+    races(&window);
+    deadlocks(&window);
 }
 
 /// A window is never asked about what lies behind a gap in it: another one begins there.
