@@ -202,7 +202,7 @@ const NESTED: Shape = Shape {
 };
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn mutexes_forks_and_joins(window in windows(Shape { steps: 16, branches: false, locks: 2, ..Shape::PAPER }, Needed::ByNext)) {

@@ -163,6 +163,8 @@ pub fn is_direct(steps: &[Step], i: usize, j: usize, rules: &Rules) -> bool {
     match (a.op(), b.op()) {
         (Op::Fork, _) if a.peer() == b.thread() => true,
         (_, Op::Join) if b.peer() == a.thread() => true,
+        // A thread that does nothing.
+        (Op::Fork, Op::Join) => a.peer() == b.peer(),
         (Op::Release, Op::Acquire | Op::ReadAcquire) | (Op::ReadRelease, Op::Acquire) => {
             same_object && rules.locks.contains(&a.lock())
         }

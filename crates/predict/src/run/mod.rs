@@ -17,8 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::windows::{Piece, Pieces};
 use crate::check::{self, Violation};
+use crate::standstill::exhaustive;
 use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage, Window};
-use crate::{candidates, cycles, standstills};
+use crate::{Standstill, candidates, cycles, standstills};
 
 /// A trace in memory.
 pub struct Source<'a> {
@@ -305,11 +306,8 @@ impl Shared<'_> {
                 }
             }
         }
-        for (places, still) in standstills(model) {
-            if lock(&self.locked).contains(&places) || self.is_stopped() {
-                continue;
-            }
-            if let Asked::Proven(proven) = self.ask(place, asker, Goal::Deadlock, &still.next())
+        let add = |places: Vec<Pc>, still: Standstill, proven: Asked| {
+            if let Asked::Proven(proven) = proven
                 && lock(&self.locked).insert(places)
             {
                 let bystanders = still.bystanders.len();
@@ -319,6 +317,22 @@ impl Shared<'_> {
                 };
                 lock(&self.found).deadlocks.push(proven);
             }
+        };
+        for (places, still) in standstills(model) {
+            if lock(&self.locked).contains(&places) || self.is_stopped() {
+                continue;
+            }
+            let asked = self.ask(place, asker, Goal::Deadlock, &still.next());
+            add(places, still, asked);
+        }
+        for reached in exhaustive::reached(model) {
+            if lock(&self.locked).contains(&reached.places) || self.is_stopped() {
+                continue;
+            }
+            let answer = (Answer::Reached(reached.schedule), Stage::Search);
+            let next = reached.still.next();
+            let asked = self.settled(place, Goal::Deadlock, &next, answer, Duration::ZERO);
+            add(reached.places, reached.still, asked);
         }
     }
 
@@ -334,7 +348,19 @@ impl Shared<'_> {
             goal,
             next: next.to_vec(),
         };
-        let (answer, stage) = asker.ask(&inner, &budget);
+        let answer = asker.ask(&inner, &budget);
+        self.settled(place, goal, next, answer, started.elapsed())
+    }
+
+    /// An answer about a cut of the reduced window; the witness, if it is one that the checker accepts.
+    fn settled(
+        &self,
+        place: &Place,
+        goal: Goal,
+        next: &[u32],
+        (answer, stage): (Answer, Stage),
+        took: Duration,
+    ) -> Asked {
         let whole = Cut {
             goal,
             next: next
@@ -353,7 +379,7 @@ impl Shared<'_> {
         let figures = &mut found.statistics;
         figures.asked += 1;
         let of_stage = &mut figures.stages[stage as usize];
-        of_stage.took += started.elapsed();
+        of_stage.took += took;
         match answer {
             Answer::Reached(_) => of_stage.reached += 1,
             Answer::Impossible => of_stage.impossible += 1,
