@@ -111,6 +111,30 @@ fn an_external_write_is_one_write_whoever_shares_its_bytes() {
     deadlocks(&window);
 }
 
+/// Found by `races_of_everything`. What T1 reads of its own bytes depends on T0's read, as code that nobody saw has written them
+/// together with bytes that T0 has read: it does not write what it wrote if T0 has not read, and so T1 may do anything.
+#[test]
+fn an_external_write_shares_all_its_bytes() {
+    let trace = "\
+        T0|acq(m)|0\n\
+        T1|r(x+8:8=0)|1\n\
+        T1|w(x+8:8=1)|2\n\
+        T0|r(x+4:8=0x100000000)|3\n\
+        T1|extern(x+8:8=0)|4\n\
+        T1|w(x+8:4=1)|5\n\
+        T1|r(x+8:8=1)|6\n\
+        T1|extern(x+8:8=0)|7\n\
+        T1|w(x:8=0)|8\n\
+        T0|ar(y:8=0)|9\n\
+        T0|branch|10\n\
+        T1|w(x+10:4=1)|11\n\
+        T1|ar(x:8=0)|12\n\
+        T1|w(x+10:4=0)|13\n";
+    let window = window(trace, Needed::ByBranch);
+    races(&window);
+    deadlocks(&window);
+}
+
 /// Found by `races_of_everything`. The block that T0 wrote to is given back and handed out anew.
 #[test]
 fn accesses_to_different_lives_of_memory_are_no_race() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use deadheat_detect::Suspects;
 use deadheat_predict::{Border, Observer, Options, Prediction, Size, Source, Window, predict};
-use deadheat_trace::Step;
+use deadheat_trace::{EventIndex, Step};
 use proptest::prelude::*;
 
 use oracle::random::{Rest, Shape, windows, windows_of_parts};
@@ -115,7 +115,12 @@ fn agrees(window: Window) {
     }
     // A deadlock in which others wait as well is no other one.
     for next in deadlocks.keys() {
-        let has = |at: &deadheat_trace::EventIndex| next.contains(&(at.0 as u32));
+        // A request and the acquisition behind it are the same wait.
+        let waits = |at: u64| {
+            let event = &window.steps[at as usize].event;
+            (event.thread(), event.target())
+        };
+        let has = |at: &EventIndex| next.iter().any(|&of| waits(of.into()) == waits(at.0));
         let mut cores = found.deadlocks.iter().map(|proven| proven.core());
         assert!(
             cores.any(|core| core.iter().all(has)),

@@ -1,8 +1,8 @@
 //! Shared memory: who writes what, and what each read saw.
 //!
 //! Memory is cut into *atoms*, the runs of bytes that no access touches in part ([`atoms`]). Only
-//! atoms that several threads access and some thread writes are kept: a read of others sees what it
-//! saw whatever the schedule, as far as the thread itself does what it did ([`needs`]).
+//! shared ones are kept: a read of others sees what it saw whatever the schedule, as far as the thread
+//! itself does what it did ([`needs`]).
 
 mod atoms;
 pub mod needs;
@@ -93,8 +93,7 @@ impl Memory {
             if !op.is_access() {
                 continue;
             }
-            if op == Op::ExternalWrite && atoms.pieces(position).any(|piece| piece.shared.is_some())
-            {
+            if op == Op::ExternalWrite && atoms.pieces(position).any(|piece| piece.is_contended) {
                 let last = atoms.pieces(position).map(|piece| last_access[piece.atom]);
                 memory.note_strict(threads, event, last.min().flatten());
             }
