@@ -286,8 +286,7 @@ impl<'m, 'w> Played<'m, 'w> {
                 }
                 continue;
             };
-            if self.upto[thread] == 0 && self.creations(thread).any(|fork| !self.is_done(fork)) {
-                // Not created yet.
+            if !self.is_created(thread) {
                 continue;
             }
             if !self.is_in_vain(*event) {
@@ -299,6 +298,28 @@ impl<'m, 'w> Played<'m, 'w> {
         let is_other = |event: &u32| !core.contains(event);
         let bystanders = stopped.iter().copied().filter(is_other).collect();
         Some(Standstill { core, bystanders })
+    }
+
+    fn is_created(&self, thread: usize) -> bool {
+        self.upto[thread] > 0 || self.creations(thread).all(|fork| self.is_done(fork))
+    }
+
+    /// The same threads, and for those that are not created yet those who would create them.
+    fn begun(&self, mut threads: Vec<usize>) -> Vec<usize> {
+        let mut looked = 0;
+        while let Some(thread) = threads.get(looked).copied() {
+            looked += 1;
+            if !self.is_created(thread) {
+                let open = self.creations(thread).filter(|fork| !self.is_done(*fork));
+                for creator in open.map(|fork| self.model.thread(fork)) {
+                    if !threads.contains(&creator) {
+                        threads.push(creator);
+                    }
+                }
+            }
+        }
+        threads.retain(|thread| self.is_created(*thread));
+        threads
     }
 
     /// The events that create a thread.
@@ -335,7 +356,7 @@ impl<'m, 'w> Played<'m, 'w> {
         let mut looked = 0;
         while let Some(event) = core.get(looked).copied() {
             looked += 1;
-            for thread in self.waited_for(event) {
+            for thread in self.begun(self.waited_for(event)) {
                 let stopped = model.threads.chains[thread].get(self.upto[thread] as usize);
                 let is_new = stopped.is_some_and(|at| !core.contains(at));
                 if let Some(at) = stopped.filter(|_| is_new) {

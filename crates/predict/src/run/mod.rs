@@ -19,7 +19,7 @@ use self::windows::{Piece, Pieces};
 use crate::check::{self, Violation};
 use crate::standstill::exhaustive;
 use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage, Window};
-use crate::{Standstill, candidates, cycles, standstills};
+use crate::{candidates, cycles, standstills};
 
 /// A trace in memory.
 pub struct Source<'a> {
@@ -306,10 +306,46 @@ impl Shared<'_> {
                 }
             }
         }
-        let add = |places: Vec<Pc>, still: Standstill, proven: Asked| {
-            if let Asked::Proven(proven) = proven
+        self.standstills(place, model, asker);
+    }
+
+    /// Waits that nobody can end. Of all that stand still together those are told that hold each other up: the fewest.
+    fn standstills(&self, place: &Place, model: &Model, asker: &mut Asker) {
+        let guessed = standstills(model).into_iter();
+        let guessed = guessed.map(|(places, still)| (places, still, None));
+        let reached = exhaustive::reached(model).into_iter();
+        let reached = reached.map(|reached| {
+            let exhaustive::Reached {
+                places,
+                still,
+                schedule,
+            } = reached;
+            (places, still, Some(schedule))
+        });
+        let mut all: Vec<_> = guessed.chain(reached).collect();
+        all.sort_by_key(|(_, still, _)| still.core.len());
+        let mut proven_cuts: Vec<Vec<u32>> = Vec::new();
+        for (places, still, schedule) in all {
+            let next = still.next();
+            let mut cut = next.clone();
+            cut.sort_unstable();
+            if proven_cuts.contains(&cut)
+                || lock(&self.locked).contains(&places)
+                || self.is_stopped()
+            {
+                continue;
+            }
+            let asked = match schedule {
+                None => self.ask(place, asker, Goal::Deadlock, &next),
+                Some(schedule) => {
+                    let answer = (Answer::Reached(schedule), Stage::Search);
+                    self.settled(place, Goal::Deadlock, &next, answer, Duration::ZERO)
+                }
+            };
+            if let Asked::Proven(proven) = asked
                 && lock(&self.locked).insert(places)
             {
+                proven_cuts.push(cut);
                 let bystanders = still.bystanders.len();
                 let proven = Proven {
                     bystanders,
@@ -317,22 +353,6 @@ impl Shared<'_> {
                 };
                 lock(&self.found).deadlocks.push(proven);
             }
-        };
-        for (places, still) in standstills(model) {
-            if lock(&self.locked).contains(&places) || self.is_stopped() {
-                continue;
-            }
-            let asked = self.ask(place, asker, Goal::Deadlock, &still.next());
-            add(places, still, asked);
-        }
-        for reached in exhaustive::reached(model) {
-            if lock(&self.locked).contains(&reached.places) || self.is_stopped() {
-                continue;
-            }
-            let answer = (Answer::Reached(reached.schedule), Stage::Search);
-            let next = reached.still.next();
-            let asked = self.settled(place, Goal::Deadlock, &next, answer, Duration::ZERO);
-            add(reached.places, reached.still, asked);
         }
     }
 
