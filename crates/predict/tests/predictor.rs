@@ -135,6 +135,23 @@ fn an_external_write_shares_all_its_bytes() {
     deadlocks(&window);
 }
 
+/// Found by `larger_windows_lose_nothing`. A lock is used after its end: all that was done with it before comes before that.
+#[test]
+fn a_second_life_comes_after_all_of_the_first() {
+    let trace = "\
+        T0|acq(m)|0\n\
+        T0|rel(m)|1\n\
+        T2|acq(m)|2\n\
+        T2|rel(m)|3\n\
+        T0|destroy(lock:m)|4\n\
+        T0|w(x=1)|5\n\
+        T1|acq(m)|6\n\
+        T1|r(x=1)|7\n";
+    let window = window(trace, Needed::ByBranch);
+    races(&window);
+    deadlocks(&window);
+}
+
 /// Found by `races_of_everything`. The block that T0 wrote to is given back and handed out anew.
 #[test]
 fn accesses_to_different_lives_of_memory_are_no_race() {

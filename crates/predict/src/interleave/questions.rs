@@ -315,10 +315,14 @@ impl Questions<'_> {
                 .filter(move |(_, step)| is_it(&step.event))
                 .map(move |(at, step)| (first + at as u32, step.event))
         };
+        // Between its accesses to this object a segment may access others.
+        let (start, end) = (one.start.max(other.start), one.end.min(other.end));
         let meets = |a: &Event, b: &Event| {
             // A release is one of the whole block.
             let is_free = a.op() == Op::Free || b.op() == Op::Free;
-            is_free || a.conflicts_with(b)
+            let from = a.target().max(b.target()).max(start);
+            let to = [a, b].map(|event| event.target() + event.size());
+            is_free || a.conflicts_with(b) && from < to[0].min(to[1]).min(end)
         };
         let pair =
             of(one).find_map(|(at, a)| of(other).find(|(_, b)| meets(&a, b)).map(|(b, _)| [at, b]));
