@@ -54,6 +54,7 @@ pub mod check;
 mod closure;
 mod code_needs;
 mod deadlocks;
+mod effort;
 pub mod interleave;
 mod model;
 mod needs;
@@ -71,6 +72,7 @@ pub use ask::{Answer, Asker, Stage};
 pub use candidates::{Candidates, Places, candidates};
 pub use code_needs::{AboutEvent, CodeNeeds};
 pub use deadlocks::{Cycles, cycles};
+pub use effort::{Budget, Effort};
 pub use model::Model;
 pub use needs::{Reads, needed_by};
 pub use recorded::recorded;
@@ -78,6 +80,5 @@ pub use reduce::Reduced;
 pub use run::{
     Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,
 };
-pub use search::Budget;
 pub use standstill::{Standstill, standstills};
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

@@ -5,7 +5,7 @@ mod oracle;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use deadheat_predict::{Observer, Options, Prediction, Size, Source, predict};
+use deadheat_predict::{Effort, Observer, Options, Prediction, Size, Source, predict};
 use oracle::{Needed, window};
 
 struct Nobody(AtomicBool);
@@ -29,8 +29,8 @@ fn deadlocks(trace: &str) -> Vec<Vec<u64>> {
     };
     let options = Options {
         size: Size::Auto,
-        budget: Duration::from_secs(60),
-        growth: Duration::ZERO,
+        budget: Effort::about(Duration::from_secs(60)),
+        growth: Effort::NONE,
         jobs: 1,
     };
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));

@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use deadheat_detect::Suspects;
-use deadheat_predict::{Border, Observer, Options, Prediction, Size, Source, Window, predict};
+use deadheat_predict::{
+    Border, Effort, Observer, Options, Prediction, Size, Source, Window, predict,
+};
 use deadheat_trace::{EventIndex, Step};
 use proptest::prelude::*;
 
@@ -32,8 +34,8 @@ fn run(window: &Window, size: Size, jobs: usize) -> Prediction {
     };
     let options = Options {
         size,
-        budget: Duration::from_secs(60),
-        growth: Duration::from_secs(60),
+        budget: Effort::about(Duration::from_secs(60)),
+        growth: Effort::about(Duration::from_secs(60)),
         jobs,
     };
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
@@ -65,18 +67,18 @@ fn what_there_was_no_time_for_is_said() {
         needed_by: &needed_by,
         is_judged: &|_| true,
     };
-    let is_cut_short = |growth: Duration, size: Size| {
+    let is_cut_short = |growth: Effort, size: Size| {
         let options = Options {
             size,
-            budget: Duration::MAX,
+            budget: Effort::ALL,
             growth,
             jobs: 1,
         };
         predict(&source, &options, &Nobody(AtomicBool::new(false))).is_cut_short
     };
-    assert!(is_cut_short(Duration::ZERO, Size::Auto));
-    assert!(!is_cut_short(Duration::MAX, Size::Auto));
-    assert!(!is_cut_short(Duration::ZERO, Size::Events(100)));
+    assert!(is_cut_short(Effort::NONE, Size::Auto));
+    assert!(!is_cut_short(Effort::ALL, Size::Auto));
+    assert!(!is_cut_short(Effort::NONE, Size::Events(100)));
 }
 
 fn races(prediction: &Prediction) -> BTreeSet<[u32; 2]> {
@@ -143,8 +145,8 @@ fn odd_figures_do_no_harm() {
     };
     let options = Options {
         size: Size::Auto,
-        budget: Duration::MAX,
-        growth: Duration::MAX,
+        budget: Effort::ALL,
+        growth: Effort::ALL,
         jobs: 1,
     };
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));

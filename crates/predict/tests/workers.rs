@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
-use deadheat_predict::{NOBODY, Observer, Options, Prediction, Size, Source, predict};
+use deadheat_predict::{Effort, NOBODY, Observer, Options, Prediction, Size, Source, predict};
 use deadheat_trace::Pc;
 
 /// Remembers how much is done, as a progress bar would.
@@ -39,8 +38,8 @@ fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, usize) {
     };
     let options = Options {
         size: Size::Events(12),
-        budget: Duration::MAX,
-        growth: Duration::ZERO,
+        budget: Effort::ALL,
+        growth: Effort::NONE,
         jobs,
     };
     let observer = Counts {
