@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, Verdict};
 use deadheat_predict::interleave::{LockWords, Observation, generate};
-use deadheat_predict::{Observer, Options, Prediction, Size};
+use deadheat_predict::{Effort, Observer, Options, Prediction, Size};
 use deadheat_trace::Steps;
 use deadheat_trace::file::TraceFile;
 
@@ -97,8 +97,8 @@ fn plan(trace: &Path) -> Result<(Plan, usize), String> {
     let second = Duration::from_secs(1);
     let options = Options {
         size: Size::Auto,
-        budget: second,
-        growth: second,
+        budget: Effort::about(second),
+        growth: Effort::about(second),
         jobs: 1,
     };
     let found = generate(&observation, &options, &Nobody(AtomicBool::new(false)));

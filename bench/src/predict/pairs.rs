@@ -74,7 +74,7 @@ impl Asking {
             };
             let budget = Budget {
                 deadline: Some(Instant::now() + BUDGET),
-                stop: None,
+                ..Budget::default()
             };
             let before = own();
             let (answer, stage) = asker.ask(&cut, &budget);

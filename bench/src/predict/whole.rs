@@ -5,7 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use deadheat_bench::runs::Run;
-use deadheat_predict::{Observer, Options, Prediction, Reads, Size, Source, needed_by, predict};
+use deadheat_predict::{
+    Effort, Observer, Options, Prediction, Reads, Size, Source, needed_by, predict,
+};
 use deadheat_trace::{Op, Step};
 use std::collections::HashMap;
 
@@ -112,8 +114,8 @@ pub fn run(steps: &[Step], needed: &[u32], window: usize) -> Prediction {
     };
     let options = Options {
         size: Size::Events(window),
-        budget: Duration::from_secs(60),
-        growth: Duration::from_secs(10),
+        budget: Effort::about(Duration::from_secs(60)),
+        growth: Effort::about(Duration::from_secs(10)),
         jobs: JOBS,
     };
     predict(&source, &options, &Nobody(AtomicBool::new(false)))

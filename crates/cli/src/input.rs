@@ -1,7 +1,7 @@
 //! Opens a trace, whatever it is: a recording or text, told apart by its first bytes.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use deadheat_trace::file::{OpenError, Reader, TraceFile};
@@ -23,7 +23,14 @@ pub enum Input {
     /// A recording. The file stays open to the end of the process: a command reads one trace.
     Recording(&'static TraceFile, Box<Reader<'static>>),
     /// Text, of either kind.
-    Text(Box<text::Reader<BufReader<File>>>),
+    Text(Box<Text>),
+}
+
+/// A text trace.
+pub struct Text {
+    reader: text::Reader<BufReader<File>>,
+    /// What it lacks, by its own account, that would keep events in order.
+    lacks: Option<String>,
 }
 
 /// Why a trace cannot be read on.
@@ -64,13 +71,27 @@ pub fn open(path: &Path) -> Result<Input> {
     if head.contains(&0) {
         return Err(not_a_trace(path));
     }
+    let lacks = last_line(&mut file).map_err(|error| unreadable(path, &error))?;
+    let lacks = text::lacks(&lacks);
     let flavor = match path.extension() {
         Some(extension) if extension == "std" => text::Flavor::Std,
         _ => text::Flavor::Full,
     };
     let reader = text::Reader::new(BufReader::new(file), flavor);
     let reader = reader.map_err(|error| broken(path, &error.into()))?;
-    Ok(Input::Text(Box::new(reader)))
+    Ok(Input::Text(Box::new(Text { reader, lacks })))
+}
+
+/// The last line of a file, as far as it is not very long; the file is at its start again.
+fn last_line(file: &mut File) -> io::Result<String> {
+    const LONGEST: u64 = 1 << 10;
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(LONGEST)))?;
+    let mut end = Vec::new();
+    file.by_ref().take(LONGEST).read_to_end(&mut end)?;
+    file.rewind()?;
+    let end = String::from_utf8_lossy(&end);
+    Ok(end.lines().next_back().unwrap_or_default().to_owned())
 }
 
 impl Input {
@@ -82,6 +103,22 @@ impl Input {
         let damage = file.damage().iter().chain(reader.damage());
         let notes = file.tables().notes.iter().cloned();
         notes.chain(damage.map(ToString::to_string)).collect()
+    }
+
+    /// What it lacks, by its own account, that would keep its events in order: it was made from a trace that had it.
+    pub fn lacks(&self) -> Option<&str> {
+        match self {
+            Input::Recording(..) => None,
+            Input::Text(text) => text.lacks.as_deref(),
+        }
+    }
+
+    /// The number of the line read last, if it is text.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Input::Recording(..) => None,
+            Input::Text(text) => Some(text.reader.line()),
+        }
     }
 
     /// The seed of its schedule.
@@ -120,21 +157,23 @@ impl Steps for Input {
                 let Ok(step) = reader.next_step();
                 Ok(step)
             }
-            Input::Text(reader) => Ok(reader.next_step()?),
+            Input::Text(text) => Ok(text.reader.next_step()?),
         }
     }
 
     fn tables(&self) -> &Tables {
         match self {
             Input::Recording(_, reader) => reader.tables(),
-            Input::Text(reader) => reader.tables(),
+            Input::Text(text) => text.reader.tables(),
         }
     }
 
+    /// What a trace lacks makes the order of what it has inexact.
     fn mode(&self) -> Mode {
         match self {
             Input::Recording(_, reader) => reader.mode(),
-            Input::Text(reader) => reader.mode(),
+            Input::Text(text) if text.lacks.is_some() => Mode::Parallel,
+            Input::Text(text) => text.reader.mode(),
         }
     }
 

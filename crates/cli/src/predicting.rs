@@ -83,9 +83,7 @@ impl Observer for Shown {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use deadheat_predict::{NOBODY, Options, Size, Source, predict};
+    use deadheat_predict::{Effort, NOBODY, Options, Size, Source, predict};
 
     use super::*;
 
@@ -103,8 +101,8 @@ mod tests {
         };
         let options = Options {
             size: Size::Events(4),
-            budget: Duration::MAX,
-            growth: Duration::ZERO,
+            budget: Effort::ALL,
+            growth: Effort::NONE,
             jobs: 3,
         };
         let mut shown = Shown::new();

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use deadheat_bench::runs::Run;
 use deadheat_detect::{Method, Race, Races, Signature};
-use deadheat_predict::{Observer, Options, Prediction, Reads, Size, Source, needed_by, predict};
+use deadheat_predict::{
+    Effort, Observer, Options, Prediction, Reads, Size, Source, needed_by, predict,
+};
 use deadheat_trace::{EventIndex, Step, Tables, text};
 
 const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../trace/tests/traces");
@@ -30,8 +32,8 @@ fn predicted(steps: &[Step], reads: Reads, size: Size) -> Prediction {
     };
     let options = Options {
         size,
-        budget: Duration::from_secs(60),
-        growth: Duration::from_secs(60),
+        budget: Effort::about(Duration::from_secs(60)),
+        growth: Effort::about(Duration::from_secs(60)),
         jobs: 1,
     };
     let found = predict(&source, &options, &Patient(AtomicBool::new(false)));

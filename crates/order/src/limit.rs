@@ -13,17 +13,21 @@ pub struct Limit<'a> {
     pub deadline: Option<Instant>,
     /// After how many conflicts of this call to give up.
     pub conflicts: Option<u64>,
+    /// After how much [work](Statistics::work) of this call to give up.
+    pub work: Option<u64>,
     /// Give up when this becomes true.
     pub stop: Option<&'a AtomicBool>,
 }
 
 impl Limit<'_> {
-    /// Why to give up now, after so many conflicts; `None` to go on.
-    pub(crate) fn reached(&self, conflicts: u64) -> Option<GaveUp> {
+    /// Why to give up now, after so many conflicts and so much work; `None` to go on.
+    pub(crate) fn reached(&self, conflicts: u64, work: u64) -> Option<GaveUp> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             Some(GaveUp::Stopped)
         } else if self.conflicts.is_some_and(|most| conflicts >= most) {
             Some(GaveUp::Conflicts)
+        } else if self.work.is_some_and(|most| work >= most) {
+            Some(GaveUp::Work)
         } else if self.deadline.is_some_and(|end| Instant::now() >= end) {
             Some(GaveUp::Deadline)
         } else {
@@ -39,6 +43,8 @@ pub enum GaveUp {
     Deadline,
     /// There were as many conflicts as allowed.
     Conflicts,
+    /// As much work was done as allowed.
+    Work,
     /// Somebody asked to stop.
     Stopped,
 }
@@ -76,4 +82,19 @@ pub struct Statistics {
     pub visited: u64,
     /// Times that the search began anew.
     pub restarts: u64,
+}
+
+impl Statistics {
+    /// How much was done, in steps of about the same length: the same on every machine.
+    pub fn work(&self) -> u64 {
+        let Statistics {
+            decisions,
+            propagations,
+            edges,
+            visited,
+            ..
+        } = self;
+        // A conflict is explained and learned from.
+        decisions + propagations + edges + visited + 16 * self.conflicts
+    }
 }

@@ -44,6 +44,7 @@ impl Solver {
 
     fn search(&mut self, limit: &Limit) -> Outcome {
         let first = self.statistics.conflicts;
+        let work_before = self.statistics().work();
         let mut restarts = 0;
         let mut restart_at = first + RESTART;
         let mut look_at = self.statistics.decisions;
@@ -54,7 +55,8 @@ impl Solver {
             }
             if conflict || self.statistics.decisions >= look_at {
                 look_at = self.statistics.decisions + PATIENCE;
-                if let Some(why) = limit.reached(self.statistics.conflicts - first) {
+                let work = self.statistics().work() - work_before;
+                if let Some(why) = limit.reached(self.statistics.conflicts - first, work) {
                     return Outcome::GaveUp(why);
                 }
             }

@@ -1,10 +1,11 @@
 //! Asks one question after the other about a window: cheap answers first.
 
 use crate::closure::Closure;
+use crate::effort::Budget;
 use crate::model::Model;
 use crate::question::Question;
 use crate::saturate::{Saturated, Saturation};
-use crate::search::{self, Budget, Found};
+use crate::search::{self, Found};
 use crate::tidy::tidy;
 use crate::{Cut, Schedule};
 
@@ -91,7 +92,9 @@ impl<'m, 'w> Asker<'m, 'w> {
                 return (Answer::Impossible, Stage::Quick);
             }
         }
-        if let Some(schedule) = self.closure.schedule(&question) {
+        let schedule = self.closure.schedule(&question);
+        budget.spend(self.closure.work());
+        if let Some(schedule) = schedule {
             return (Answer::Reached(schedule), Stage::Closure);
         }
         let must = self

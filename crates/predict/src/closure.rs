@@ -73,6 +73,11 @@ impl Closure {
         Some((0..model.count() as u32).filter(is_taken).collect())
     }
 
+    /// How many events the last question has looked at.
+    pub fn work(&self) -> u64 {
+        self.looked.iter().map(|looked| u64::from(*looked)).sum()
+    }
+
     fn start(&mut self, question: &Question) {
         let locks = &question.model.locks;
         for values in [

@@ -14,7 +14,7 @@
 //! | rule | asks |
 //! |---|---|
 //! | program order | each thread's events come in their order, without gaps |
-//! | threads | a thread's first event comes after its `Fork`, a `Join` after the last event of the thread joined, where the window has both. If that is no `End` (there are none in STD), its end may depend on all that it read: its reads see what they saw |
+//! | threads | a thread's first event comes after its `Fork`, a `Join` after the last event of the thread joined, or after its `Fork` if it has none, where the window has both. If that is no `End` (there are none in STD), its end may depend on all that it read: its reads see what they saw |
 //! | locks | an `Acquire` finds the lock free (or the thread's own), a `ReadAcquire` finds it not held for writing by another; releases are the holder's. Re-entrant locks count. Nothing excuses an owner that has ended |
 //! | conditions | a `Wake` comes after a `Notify` that no other `Wake` used, or after a `NotifyAll`, of its condition, that came after its own `Wait`: the `Notify` must have come after it too. (If its `Wait` lies before the window and the window has no notification before it, it is free) |
 //! | semaphores | a `Take` needs a `Post` before it that no other used, or one of what the semaphore held to begin with: what its `Init` says if the window has that (and no attempt at it that was refused), else as little as the observed order needs |
@@ -54,6 +54,7 @@ pub mod check;
 mod closure;
 mod code_needs;
 mod deadlocks;
+mod effort;
 pub mod interleave;
 mod model;
 mod needs;
@@ -71,6 +72,7 @@ pub use ask::{Answer, Asker, Stage};
 pub use candidates::{Candidates, Places, candidates};
 pub use code_needs::{AboutEvent, CodeNeeds};
 pub use deadlocks::{Cycles, cycles};
+pub use effort::{Budget, Effort};
 pub use model::Model;
 pub use needs::{Reads, needed_by};
 pub use recorded::recorded;
@@ -78,6 +80,5 @@ pub use reduce::Reduced;
 pub use run::{
     Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,
 };
-pub use search::Budget;
 pub use standstill::{Standstill, standstills};
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

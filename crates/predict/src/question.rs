@@ -27,6 +27,9 @@ pub struct Question<'m, 'w> {
 impl<'m, 'w> Question<'m, 'w> {
     /// Asks for a cut. `None`: the hard order forbids it, or it is none.
     pub fn new(model: &'m Model<'w>, cut: &Cut) -> Option<Self> {
+        if !is_one(model, cut) {
+            return None;
+        }
         let threads = model.threads.count();
         let mut question = Question {
             model,
@@ -45,9 +48,6 @@ impl<'m, 'w> Question<'m, 'w> {
             *most = (*most).min(stuck_at(model, thread));
         }
         for next in &cut.next {
-            if *next as usize >= model.count() {
-                return None;
-            }
             let (own, index) = (model.thread(*next), model.index(*next));
             let ready = ready(model, cut, *next);
             for thread in 0..threads {
@@ -120,6 +120,17 @@ impl<'m, 'w> Question<'m, 'w> {
     pub fn needing(&self, thread: usize, executed: u32) -> u32 {
         executed + u32::from(self.is_in_cut(thread))
     }
+}
+
+/// Whether a cut is one: its events are in the window, and those of a race touch one block in one life.
+fn is_one(model: &Model, cut: &Cut) -> bool {
+    let there = cut.next.iter().all(|next| (*next as usize) < model.count());
+    let life = |next: &u32| model.lives.of[*next as usize];
+    there
+        && match (cut.goal, cut.next.as_slice()) {
+            (Goal::Race, [one, other]) => life(one) == life(other),
+            _ => true,
+        }
 }
 
 /// Where a wait begins: with the release of its lock, which is one with it.

@@ -117,7 +117,8 @@ impl Reduced {
     }
 }
 
-/// The last events of threads before an external write, which asks how far they are, and of one before it is cancelled.
+/// The last events of threads before an external write, which asks how far they are, of one before it is cancelled, and of one
+/// that is joined: that need not be an `End`.
 fn last_before_others(window: &Window, threads: &Threads, atoms: &Atoms) -> FxHashSet<u32> {
     let mut last = FxHashSet::default();
     for (position, step) in window.steps.iter().enumerate() {
@@ -126,6 +127,11 @@ fn last_before_others(window: &Window, threads: &Threads, atoms: &Atoms) -> FxHa
             Some(thread) => &threads.chains[thread..thread + 1],
             None if step.event.op() == Op::ExternalWrite && atoms.is_shared(position) => {
                 &threads.chains[..]
+            }
+            None if step.event.op() == Op::Join => {
+                let joined = threads.find(step.event.peer());
+                last.extend(joined.and_then(|thread| threads.chains[thread].last()));
+                continue;
             }
             None => continue,
         };

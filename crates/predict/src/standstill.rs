@@ -7,6 +7,8 @@
 //! A wait is taken to be in vain, and what follows is played through: others stop where they need what now never comes, and, that is a
 //! guess, where they first (or last) want a lock or a semaphore that one of the stopped has. What this leads to is asked about.
 
+pub(crate) mod exhaustive;
+
 use deadheat_trace::{Op, Pc, Step};
 use rustc_hash::FxHashSet;
 
@@ -43,12 +45,7 @@ enum Guess {
 /// The cuts of a window in which nobody can go on, with the places of their cores.
 pub fn standstills(model: &Model) -> Vec<(Vec<Pc>, Standstill)> {
     let mut found: Vec<(Vec<Pc>, Standstill)> = Vec::new();
-    // Who is cancelled stops waiting, whatever for.
-    let cancels = |step: &Step| step.cancels().is_some();
-    if model.window.start.0 != 0
-        || model.hard.first_gap().is_some()
-        || model.window.steps.iter().any(cancels)
-    {
+    if !can_stand_still(model) {
         return found;
     }
     for seed in seeds(model) {
@@ -56,15 +53,29 @@ pub fn standstills(model: &Model) -> Vec<(Vec<Pc>, Standstill)> {
             let Some(still) = Played::of(model, seed, guess).standstill(seed) else {
                 continue;
             };
-            let pc = |event: &u32| model.window.steps[*event as usize].event.pc();
-            let mut places: Vec<Pc> = still.core.iter().map(pc).collect();
-            places.sort_unstable();
+            let places = places(model, &still.core);
             if found.iter().all(|(_, known)| *known != still) {
                 found.push((places, still));
             }
         }
     }
     found
+}
+
+/// Whether all of the trace up to somewhere is known. Who is cancelled stops waiting, whatever for.
+fn can_stand_still(model: &Model) -> bool {
+    let cancels = |step: &Step| step.cancels().is_some();
+    model.window.start.0 == 0
+        && model.hard.first_gap().is_none()
+        && !model.window.steps.iter().any(cancels)
+}
+
+/// The places of events.
+fn places(model: &Model, core: &[u32]) -> Vec<Pc> {
+    let pc = |event: &u32| model.window.steps[*event as usize].event.pc();
+    let mut places: Vec<Pc> = core.iter().map(pc).collect();
+    places.sort_unstable();
+    places
 }
 
 /// Whether an event waits for something that others give, without a limit.
@@ -122,7 +133,10 @@ impl<'m, 'w> Played<'m, 'w> {
             upto: chains.map(|chain| chain.len() as u32).collect(),
         };
         played.upto[model.thread(seed)] = model.index(seed);
-        while played.stop_those_in_need() || played.stop_one_by(guess) {}
+        while played.stop_those_in_need()
+            || played.stop_one_overdrawn(guess)
+            || played.stop_one_by(guess)
+        {}
         played
     }
 
@@ -160,6 +174,31 @@ impl<'m, 'w> Played<'m, 'w> {
             _ => true,
         };
         edges.iter().any(|(from, _)| !self.is_done(*from)) || !is_woken()
+    }
+
+    /// Stops one who took from a semaphore more than it ever holds now; whether there is one.
+    fn stop_one_overdrawn(&mut self, guess: Guess) -> bool {
+        let model = self.model;
+        for object in 0..model.tokens.objects.len() as u32 {
+            if self.left_of(object) >= 0 {
+                continue;
+            }
+            let numbers = model.tokens.objects[object as usize].consumers.iter();
+            let takes = numbers.map(|number| model.tokens.consumers[*number as usize].event);
+            let takes = takes.filter(|take| {
+                let step = &model.window.steps[*take as usize];
+                step.event.op() == Op::Take && self.is_done(*take)
+            });
+            let at = match guess {
+                Guess::First => takes.min(),
+                _ => takes.max(),
+            };
+            if let Some(at) = at {
+                self.upto[model.thread(at)] = model.index(at);
+                return true;
+            }
+        }
+        false
     }
 
     /// Stops one more thread where it wants what a stopped one has; whether there is one.
@@ -247,8 +286,7 @@ impl<'m, 'w> Played<'m, 'w> {
                 }
                 continue;
             };
-            if self.upto[thread] == 0 && self.creations(thread).any(|fork| !self.is_done(fork)) {
-                // Not created yet.
+            if !self.is_created(thread) {
                 continue;
             }
             if !self.is_in_vain(*event) {
@@ -260,6 +298,28 @@ impl<'m, 'w> Played<'m, 'w> {
         let is_other = |event: &u32| !core.contains(event);
         let bystanders = stopped.iter().copied().filter(is_other).collect();
         Some(Standstill { core, bystanders })
+    }
+
+    fn is_created(&self, thread: usize) -> bool {
+        self.upto[thread] > 0 || self.creations(thread).all(|fork| self.is_done(fork))
+    }
+
+    /// The same threads, and for those that are not created yet those who would create them.
+    fn begun(&self, mut threads: Vec<usize>) -> Vec<usize> {
+        let mut looked = 0;
+        while let Some(thread) = threads.get(looked).copied() {
+            looked += 1;
+            if !self.is_created(thread) {
+                let open = self.creations(thread).filter(|fork| !self.is_done(*fork));
+                for creator in open.map(|fork| self.model.thread(fork)) {
+                    if !threads.contains(&creator) {
+                        threads.push(creator);
+                    }
+                }
+            }
+        }
+        threads.retain(|thread| self.is_created(*thread));
+        threads
     }
 
     /// The events that create a thread.
@@ -296,7 +356,7 @@ impl<'m, 'w> Played<'m, 'w> {
         let mut looked = 0;
         while let Some(event) = core.get(looked).copied() {
             looked += 1;
-            for thread in self.waited_for(event) {
+            for thread in self.begun(self.waited_for(event)) {
                 let stopped = model.threads.chains[thread].get(self.upto[thread] as usize);
                 let is_new = stopped.is_some_and(|at| !core.contains(at));
                 if let Some(at) = stopped.filter(|_| is_new) {

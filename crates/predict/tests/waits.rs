@@ -5,7 +5,7 @@ mod oracle;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use deadheat_predict::{Observer, Options, Prediction, Size, Source, predict};
+use deadheat_predict::{Effort, Observer, Options, Prediction, Size, Source, predict};
 use oracle::{Needed, window};
 
 struct Nobody(AtomicBool);
@@ -29,8 +29,8 @@ fn deadlocks(trace: &str) -> Vec<Vec<u64>> {
     };
     let options = Options {
         size: Size::Auto,
-        budget: Duration::from_secs(60),
-        growth: Duration::ZERO,
+        budget: Effort::about(Duration::from_secs(60)),
+        growth: Effort::NONE,
         jobs: 1,
     };
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
@@ -323,4 +323,71 @@ fn a_flag_under_the_lock_loses_no_notification() {
         "T0|join(T1)",
     ];
     assert!(deadlocks(&trace(&lines)).is_empty());
+}
+
+/// The thread that the barrier lacks is created by one who wants a lock that the other holds at the barrier.
+#[test]
+fn a_thread_that_is_never_created() {
+    let lines = [
+        "T0|init(barrier:b=2)",
+        "T0|fork(T2)",
+        "T2|acq(m)",
+        "T2|fork(T1)",
+        "T2|rel(m)",
+        "T0|acq(m)",
+        "T0|benter(b)",
+        "T1|benter(b)",
+        "T0|bexit(b)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[3, 9]]);
+}
+
+/// Of two who wait one is woken; the notification is used up.
+#[test]
+fn a_notification_that_somebody_else_uses_up() {
+    let lines = [
+        "T0|fork(T1)",
+        "T0|fork(T2)",
+        "T1|wait(c)",
+        "T2|wait(c)",
+        "T0|notify(c)",
+        "T1|wake(c)",
+        "T1|end",
+        "T0|notify(c)",
+        "T2|wake(c)",
+        "T2|end",
+        "T0|join(T1)",
+        "T0|join(T2)",
+    ];
+    // T1 waits after the first notification, T2 after the second; or either uses up what the other waits for.
+    let found = deadlocks(&trace(&lines));
+    assert!(
+        found.contains(&vec![6]) && found.contains(&vec![9]),
+        "{found:?}"
+    );
+}
+
+/// Main notifies too early, and then waits for the one who waits for that.
+#[test]
+fn a_lost_wake_up_behind_a_semaphore() {
+    let lines = [
+        "T0|init(sem:s=0)",
+        "T0|fork(T1)",
+        "T1|notify(c)",
+        "T1|end",
+        "T0|fork(T2)",
+        "T2|acq(m)",
+        "T2|wait(c)",
+        "T2|rel(m)",
+        "T0|notify(c)",
+        "T2|wake(c)",
+        "T2|acq(m)",
+        "T2|rel(m)",
+        "T2|post(s)",
+        "T2|end",
+        "T0|take(s)",
+        "T0|join(T1)",
+        "T0|join(T2)",
+    ];
+    assert_eq!(deadlocks(&trace(&lines)), [[10]]);
 }

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
-use deadheat_predict::{NOBODY, Observer, Options, Prediction, Size, Source, predict};
+use deadheat_predict::{
+    Effort, NOBODY, Observer, Options, Prediction, Proven, Size, Source, predict,
+};
 use deadheat_trace::Pc;
 
 /// Remembers how much is done, as a progress bar would.
@@ -29,8 +30,8 @@ impl Observer for Counts {
     }
 }
 
-/// Races by the lines of their accesses, and how many deadlocks there are.
-fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, usize) {
+/// Races by the lines of their accesses, and all that was proven.
+fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, Vec<Proven>) {
     let steps = deadheat_trace::text::parse(text).unwrap().steps;
     let source = Source {
         steps: &steps,
@@ -39,8 +40,8 @@ fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, usize) {
     };
     let options = Options {
         size: Size::Events(12),
-        budget: Duration::MAX,
-        growth: Duration::ZERO,
+        budget: Effort::ALL,
+        growth: Effort::NONE,
         jobs,
     };
     let observer = Counts {
@@ -59,7 +60,8 @@ fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, usize) {
         places.sort_unstable();
         places
     });
-    (places.collect(), found.deadlocks.len())
+    let places = places.collect();
+    (places, [found.races, found.deadlocks].concat())
 }
 
 #[test]
@@ -87,5 +89,6 @@ fn several_side_by_side_find_what_one_finds() {
     }
     let one = found(&text, 1);
     assert!(one.0.len() >= 3, "{one:?}");
+    // The same events by the same schedules, too.
     assert_eq!(found(&text, 3), one);
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use deadheat_detect::{Method, Promise};
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Kind, Rung, json};
-use deadheat_trace::{Mode, Steps};
+use deadheat_trace::verify::{self, Severity, Verifier};
+use deadheat_trace::{EventIndex, Mode, Steps};
 use serde::Serialize;
 
 use super::search::{self, Search};
@@ -100,6 +101,7 @@ impl Args {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
         let path = self.which.path()?;
+        verify_text(&path)?;
         let methods = match self.method.is_empty() {
             true => default_method(&path)?,
             false => methods(&self.method)?,
@@ -114,13 +116,19 @@ impl Args {
             Reading::Whole,
             folder.as_deref(),
         )?;
+        let lacks = input::open(&path)?.lacks().map(str::to_owned);
         if analysis.runs.is_empty() {
-            return Err(Error::usage(format!(
-                "{} cannot be used on {}: the order of its accesses is not exact",
-                self.method.join(", "),
-                path.display()
-            ))
-            .help("record with --serial, or use hb, wcp, cp, interleave, lockset or hybrid"));
+            let (why, help) = match &lacks {
+                Some(lacks) => (lacking(lacks), FROM_THE_FULL_FORMAT),
+                None => (
+                    "the order of its accesses is not exact".to_owned(),
+                    "record with --serial, or use hb, wcp, cp, interleave, lockset or hybrid",
+                ),
+            };
+            let (methods, path) = (self.method.join(", "), path.display());
+            return Err(
+                Error::usage(format!("{methods} cannot be used on {path}: {why}")).help(help),
+            );
         }
         if self.enforce {
             coarse::all(&path, &mut analysis, folder.as_deref())?;
@@ -153,11 +161,17 @@ impl Args {
         input::tell(&analysis.trace_remarks);
         input::tell(&analysis.remarks);
         for method in &analysis.left_out {
-            say(format_args!(
-                "note: {} needs the exact order of all accesses, which this recording does not have: \
-                 record with --serial",
-                method.name()
-            ));
+            let method = method.name();
+            match &lacks {
+                Some(lacks) => say(format_args!(
+                    "note: {method} was not used: {}",
+                    lacking(lacks)
+                )),
+                None => say(format_args!(
+                    "note: {method} needs the exact order of all accesses, which this recording does not have: \
+                     record with --serial"
+                )),
+            }
         }
         let unused: Vec<&str> = suppressions.unused().collect();
         if !unused.is_empty() {
@@ -208,15 +222,76 @@ pub(super) fn write(report: &str, to: Option<&Path>) -> Result<()> {
     }
 }
 
+/// How a trace that lacks something is used anyway.
+const FROM_THE_FULL_FORMAT: &str =
+    "convert the recording with --to text, which loses nothing; or use --method hb";
+
+/// Why nothing can be proven about other orders of a trace.
+fn lacking(lacks: &str) -> String {
+    format!("it was converted from a trace with {lacks}, which STD cannot say")
+}
+
+/// A text trace may be anybody's: what is no trace proves nothing. (Recordings are verified when they are made, and
+/// what is missing from a damaged one is known.)
+fn verify_text(path: &Path) -> Result<()> {
+    /// So many violations are named.
+    const SHOWN: usize = 3;
+    let mut input = input::open(path)?;
+    if input.line().is_none() {
+        return Ok(());
+    }
+    let mut verifier = Verifier::new(input.mode(), verify::Options::default());
+    let mut violations = Vec::new();
+    let mut index = 0;
+    while let Some(step) = input
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
+        let found = verifier.step(EventIndex(index), &step).violations;
+        let errors = found
+            .iter()
+            .filter(|one| one.rule.severity() == Severity::Error);
+        let left = SHOWN.saturating_sub(violations.len());
+        violations.extend(errors.take(left).map(|one| (input.line(), *one)));
+        index += 1;
+    }
+    let all = verifier.finish(input.tables()).errors;
+    if all == 0 {
+        return Ok(());
+    }
+    let each = violations.iter().map(|(line, violation)| {
+        let described = violation.describe(input.tables());
+        format!("\n  line {}: {described}", line.unwrap_or_default())
+    });
+    let more = match all.saturating_sub(violations.len() as u64) {
+        0 => String::new(),
+        more => format!("\n  and {more} more"),
+    };
+    Err(Error::usage(format!(
+        "{} is no trace of a program: {}{}{more}",
+        path.display(),
+        counted(all, "violation"),
+        each.collect::<String>()
+    ))
+    .help("`deadheat trace verify` lists all of them"))
+}
+
 /// The method if none is named.
 fn default_method(path: &Path) -> Result<Vec<How>> {
-    if input::open(path)?.mode() == Mode::Serial {
+    let input = input::open(path)?;
+    if input.mode() == Mode::Serial {
         return Ok(vec![How::Predict(Model::Maximal)]);
     }
-    say(
-        "note: this recording is not serial, so only its own order is judged (--method hb): \
-         deadheat record --serial makes one that proves more",
-    );
+    match input.lacks() {
+        Some(lacks) => say(format_args!(
+            "note: only the trace's own order is judged (--method hb): {}",
+            lacking(lacks)
+        )),
+        None => say(
+            "note: this recording is not serial, so only its own order is judged (--method hb): \
+             deadheat record --serial makes one that proves more",
+        ),
+    }
     Ok(vec![How::Detect(Method::Hb)])
 }
 

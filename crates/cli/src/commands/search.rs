@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use deadheat_predict::{Options, Prediction, Size, Stage};
+use deadheat_predict::{Effort, Options, Prediction, Size, Stage};
 use deadheat_report::Rung;
 use serde::Serialize;
 
@@ -11,7 +11,9 @@ use crate::analysis::Analysis;
 use crate::exit::Exit;
 use crate::terminal::{count, counted, duration, say};
 
-/// How long larger windows are tried for if the user does not say.
+/// How much may be done for one question if the user does not say: counted work that takes about so long.
+const QUESTION: Duration = Duration::from_secs(60);
+/// The same for larger windows.
 const MOST_GROWTH: Duration = Duration::from_secs(10);
 const LEAST_GROWTH: Duration = Duration::from_secs(2);
 const BYTES_A_SECOND: u64 = 64 << 20;
@@ -24,12 +26,13 @@ pub struct Search {
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = window)]
     window: Size,
 
-    /// How long one pair of accesses may take, such as 500ms, 60s or 5m.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = time)]
-    budget: Duration,
+    /// How long one pair of accesses may take, such as 500ms, 60s or 5m: what is found then depends on the machine.
+    /// [default: counted work of about 60s]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    budget: Option<Duration>,
 
-    /// How long larger windows are tried for, after all was looked at in small ones (with --window auto). [default: 10s; of
-    /// `check` a second for each 64 MB of the recording, but 2s at least and 10s at most]
+    /// How long larger windows are tried for, after all was looked at in small ones (with --window auto). [default: counted work
+    /// of about 10s; of `check` a second for each 64 MB of the recording, but 2s at least and 10s at most]
     #[arg(long, value_name = "TIME", value_parser = time)]
     growth: Option<Duration>,
 
@@ -54,11 +57,16 @@ impl Search {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
             size: self.window,
-            budget: self.budget,
-            growth: self.growth.unwrap_or(growth),
+            budget: limit(self.budget, QUESTION),
+            growth: limit(self.growth, growth),
             jobs: self.jobs.map_or_else(processors, usize::from),
         }
     }
+}
+
+/// A time that the user has set is a time; what is set for them is counted, so that it means the same everywhere.
+fn limit(asked: Option<Duration>, about: Duration) -> Effort {
+    asked.map_or(Effort::about(about), Effort::within)
 }
 
 fn window(text: &str) -> Result<Size, String> {
@@ -122,6 +130,16 @@ pub fn tell(analysis: &Analysis) {
                 counted(figures.unknown, "question")
             ));
         }
+        if prediction.is_unfinished && !prediction.is_stopped {
+            say(format_args!(
+                "note: {name} has done all the work that it may and not looked at all of the trace: there may be more"
+            ));
+        }
+        if prediction.is_timed_out && !prediction.is_stopped {
+            say(format_args!(
+                "note: {name} has hit a limit in time: on another machine it may find more or less"
+            ));
+        }
         if prediction.is_cut_short && !prediction.is_stopped {
             say(format_args!(
                 "note: {name} has not looked at all larger windows: --growth gives more time"
@@ -139,8 +157,7 @@ pub fn tell(analysis: &Analysis) {
 /// The exit code, if the search has one, after so many findings.
 pub fn exit(analysis: &Analysis, found: usize) -> Option<Exit> {
     let has_refused = predictions(analysis).any(|prediction| !prediction.refused.is_empty());
-    let is_open = predictions(analysis)
-        .any(|prediction| prediction.is_stopped || prediction.statistics.unknown > 0);
+    let is_open = predictions(analysis).any(Prediction::is_open);
     match (has_refused, found == 0 && is_open) {
         (true, _) => Some(Exit::Bug),
         (false, true) => Some(Exit::Inconclusive),

@@ -1,4 +1,4 @@
-//! Atomic accesses and fences, by the rules of C11 to C++17 (Rust's are C++20's).
+//! Atomic accesses and fences, by the rules of C++20, which are Rust's too.
 //!
 //! A read takes its value from the write that stands last before it in the trace. What it may receive
 //! was sent by the *heads* of the release sequences that this write belongs to:
@@ -6,8 +6,8 @@
 //! - A release write is the head of one, with all that its thread knows. A relaxed write behind a release
 //!   fence of its thread is too, with what the thread knew at the fence.
 //! - A read-modify-write goes on with all sequences at its location, whatever its order.
-//! - A relaxed write goes on with those whose head is of its own thread, and ends the others. (C++20
-//!   ends them all; then there is less order. We keep to what compilers of both standards do.)
+//! - Any other write ends them all, whoever does it. (Up to C++17 and in C11, those whose head was of the
+//!   writing thread went on. Compilers and processors owe nobody that order any more.)
 //! - An acquiring read receives; a relaxed one receives when its thread comes to an acquire fence.
 //!
 //! Fences that are `acq_rel` or `seq_cst` are both kinds. The total order of `seq_cst` says what may be
@@ -40,8 +40,8 @@ pub(super) struct Atomics<C> {
 struct Location<C> {
     start: u64,
     size: u64,
-    /// The threads of the heads, and what these sent.
-    heads: SmallVec<[(ThreadId, C); 1]>,
+    /// What the heads of these sequences sent.
+    sent: C,
 }
 
 /// What a thread's fences have to do with.
@@ -108,18 +108,19 @@ impl<C: Clock> Atomics<C> {
             self.fences.resize_with(thread + 1, Fences::default);
         }
         let locations = unit.iter().filter(|location| location.overlaps(event));
-        for (_, sent) in locations.flat_map(|location| &location.heads) {
+        for location in locations {
             if acquires {
-                mine.join(sent);
+                mine.join(&location.sent);
             } else {
-                self.fences[thread].found.get_or_insert_default().join(sent);
+                let found = self.fences[thread].found.get_or_insert_default();
+                found.join(&location.sent);
             }
         }
     }
 
     fn write(&mut self, event: &Event, mine: &C) {
-        let (thread, unit) = (event.thread(), event.addr().0 >> UNIT_SHIFT);
-        let fences = self.fences.get(thread.index());
+        let unit = event.addr().0 >> UNIT_SHIFT;
+        let fences = self.fences.get(event.thread().index());
         let sent = match event.order().releases() {
             true => Some(mine),
             false => fences.and_then(|fences| fences.released.as_ref()),
@@ -131,10 +132,7 @@ impl<C: Clock> Atomics<C> {
         };
         let unit = entry.get_mut();
         if event.op() == Op::AtomicWrite {
-            for location in unit.iter_mut().filter(|at| at.is_within(event)) {
-                location.heads.retain(|(head, _)| *head == thread);
-            }
-            unit.retain(|location| !location.heads.is_empty());
+            unit.retain(|location| !location.is_within(event));
         }
         if let Some(sent) = sent {
             let at = unit.iter().position(|location| location.is(event));
@@ -142,7 +140,7 @@ impl<C: Clock> Atomics<C> {
                 unit.push(Location::of(event));
                 unit.len() - 1
             });
-            unit[at].send(thread, sent);
+            unit[at].sent.join(sent);
         }
         if entry.get().is_empty() {
             entry.remove();
@@ -191,8 +189,8 @@ impl<C: Clock> Atomics<C> {
 
     /// About how many bytes it holds.
     pub fn memory(&self) -> usize {
-        let heads = self.units.values().flatten().flat_map(|at| &at.heads);
-        let clocks: usize = heads.map(|(_, sent)| sent.memory()).sum();
+        let locations = self.units.values().flatten();
+        let clocks: usize = locations.map(|location| location.sent.memory()).sum();
         self.units.capacity() * size_of::<(u64, SmallVec<[Location<C>; 1]>)>() + clocks
     }
 
@@ -209,7 +207,7 @@ impl<C: Clock> Location<C> {
         Location {
             start: event.addr().0,
             size: event.size(),
-            heads: SmallVec::new(),
+            sent: C::default(),
         }
     }
 
@@ -225,13 +223,5 @@ impl<C: Clock> Location<C> {
     fn is_within(&self, event: &Event) -> bool {
         let start = event.addr().0;
         start <= self.start && self.start + self.size <= start + event.size()
-    }
-
-    /// Its value is now also one of a release sequence that this thread's write heads.
-    fn send(&mut self, thread: ThreadId, sent: &C) {
-        match self.heads.iter_mut().find(|(head, _)| *head == thread) {
-            Some((_, clock)) => clock.join(sent),
-            None => self.heads.push((thread, sent.clone())),
-        }
     }
 }

@@ -259,6 +259,14 @@ impl SyncP {
         let cut = self.cuts.clock_mut(thread);
         cut.set(thread, state.point);
         self.before.copy_from(cut);
+        // What others have done need not end with a message: who joins them, or comes after all, needs it as well.
+        match step.event.op() {
+            Op::Join => self.reach_end(step.event.peer()),
+            Op::Lost => {
+                (0..self.threads.len()).for_each(|all| self.reach_end(ThreadId(all as u32)));
+            }
+            _ => {}
+        }
         let _ = self.cuts.step(step);
         if step.event.op() == Op::Lost {
             return self.close_all();
@@ -266,6 +274,15 @@ impl SyncP {
         let cut = self.cuts.clock(thread);
         self.before.add(cut, |more| self.changed.mark(more));
         self.close(thread);
+    }
+
+    /// All that a thread has done so far is in its cut.
+    fn reach_end(&mut self, thread: ThreadId) {
+        if let Some(state) = self.threads.get(thread.index())
+            && thread.index() < self.cuts.threads()
+        {
+            self.cuts.clock_mut(thread).set(thread, state.point);
+        }
     }
 
     /// Behind a gap every thread has all that was before.

@@ -45,7 +45,12 @@ impl Lies {
         for j in part.clone() {
             for i in part.start..j {
                 let message = is_direct(steps, i, j, &Rules::messages());
-                lies.before[i][j] = message && steps[i].event.thread() != steps[j].event.thread();
+                let ends = [i, j].map(|at| &steps[at].event);
+                // The message goes through the thread that is created and joined.
+                let by_thread = ends.map(|event| event.op()) == [Op::Fork, Op::Join]
+                    && ends[0].peer() == ends[1].peer();
+                let to_another = ends[0].thread() != ends[1].thread();
+                lies.before[i][j] = message && (to_another || by_thread);
             }
         }
         let sections = sections(steps);

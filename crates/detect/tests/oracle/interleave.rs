@@ -105,13 +105,15 @@ fn bytes(step: &Step) -> std::ops::Range<u64> {
 
 impl Interleave<'_> {
     fn next(&self, state: &State, thread: usize) -> Option<usize> {
+        let next = self.threads[thread].get(state.done[thread]).copied()?;
+        self.is_created(state, thread).then_some(next)
+    }
+
+    fn is_created(&self, state: &State, thread: usize) -> bool {
         let creates =
             |step: &Step| step.event.op() == Op::Fork && step.event.peer().index() == thread;
         let created = self.steps.iter().position(creates);
-        let next = self.threads[thread].get(state.done[thread]).copied()?;
-        created
-            .is_none_or(|fork| self.is_done(state, fork))
-            .then_some(next)
+        created.is_none_or(|fork| self.is_done(state, fork))
     }
 
     fn is_done(&self, state: &State, i: usize) -> bool {
@@ -135,7 +137,7 @@ impl Interleave<'_> {
             }
             Op::Join => {
                 let peer = event.peer().index();
-                state.done[peer] == self.threads[peer].len()
+                state.done[peer] == self.threads[peer].len() && self.is_created(state, peer)
             }
             _ => {
                 let mut sources = self.sources[i].iter();

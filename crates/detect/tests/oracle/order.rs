@@ -163,6 +163,8 @@ pub fn is_direct(steps: &[Step], i: usize, j: usize, rules: &Rules) -> bool {
     match (a.op(), b.op()) {
         (Op::Fork, _) if a.peer() == b.thread() => true,
         (_, Op::Join) if b.peer() == a.thread() => true,
+        // A thread that does nothing.
+        (Op::Fork, Op::Join) => a.peer() == b.peer(),
         (Op::Release, Op::Acquire | Op::ReadAcquire) | (Op::ReadRelease, Op::Acquire) => {
             same_object && rules.locks.contains(&a.lock())
         }
@@ -201,7 +203,7 @@ fn exit_round(steps: &[Step], exit: usize) -> u64 {
     round(steps, (0..exit).rfind(mine).unwrap())
 }
 
-/// C11: release operations and fences synchronize with acquire operations and fences.
+/// C++20: release operations and fences synchronize with acquire operations and fences.
 fn synchronizes(steps: &[Step], i: usize, j: usize) -> bool {
     let releasing = |k: usize, order: Order| {
         steps[k].event.order() == order
@@ -246,10 +248,7 @@ fn synchronizes(steps: &[Step], i: usize, j: usize) -> bool {
 fn reads_sequence(steps: &[Step], head: usize, read: usize) -> bool {
     let same = |k: &usize| steps[*k].event.addr() == steps[head].event.addr();
     let writes = |k: &usize| steps[*k].event.op().is_atomic() && steps[*k].event.op().writes();
-    let goes_on = |k: usize| {
-        let event = &steps[k].event;
-        event.op() == Op::AtomicRmw || event.thread() == steps[head].event.thread()
-    };
+    let goes_on = |k: usize| steps[k].event.op() == Op::AtomicRmw;
     head < read && same(&read) && (head + 1..read).filter(same).filter(writes).all(goes_on)
 }
 

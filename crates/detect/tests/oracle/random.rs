@@ -83,8 +83,9 @@ impl Shape {
 /// Random traces of a shape. Every step has a place of its own: its position.
 pub fn traces(shape: Shape) -> impl Strategy<Value = Trace> {
     let choices = vec((any::<u16>(), any::<u16>()), 0..=shape.steps);
-    (any::<bool>(), choices).prop_map(move |(forks, choices)| {
-        let mut maker = Maker::new(shape, forks);
+    let flags = (any::<bool>(), any::<bool>());
+    (flags, choices).prop_map(move |((forks, silent), choices)| {
+        let mut maker = Maker::new(shape, forks, silent);
         for (who, what) in choices {
             maker.step(who, what);
         }

@@ -141,11 +141,14 @@ impl<'a> Reorder<'a> {
 
     /// The next step of a thread, if the thread exists.
     fn next(&self, state: &State, thread: usize) -> Option<usize> {
+        let next = self.threads[thread].get(state.done[thread]).copied()?;
+        self.is_born(state, thread).then_some(next)
+    }
+
+    fn is_born(&self, state: &State, thread: usize) -> bool {
         let fork = |step: &Step| step.event.op() == Op::Fork && step.event.peer().index() == thread;
         let born = self.steps.iter().position(fork);
-        let next = self.threads[thread].get(state.done[thread]).copied()?;
         born.is_none_or(|fork| self.is_done(state, fork))
-            .then_some(next)
     }
 
     fn is_done(&self, state: &State, step: usize) -> bool {
@@ -175,7 +178,7 @@ impl<'a> Reorder<'a> {
             }
             Op::Join => {
                 let peer = event.peer().index();
-                state.done[peer] == self.threads[peer].len()
+                state.done[peer] == self.threads[peer].len() && self.is_born(state, peer)
             }
             Op::Wait => {
                 after.waits[thread] = Some((event.sync(), false));

@@ -32,6 +32,8 @@ pub(super) struct Threads {
     pub positions: Vec<Vec<u32>>,
     /// Which events create each thread.
     pub forks: Vec<Vec<u32>>,
+    /// The first one that creates each thread that has no events.
+    pub idle: FxHashMap<ThreadId, u32>,
 }
 
 impl<'w> Observed<'w> {
@@ -90,8 +92,11 @@ impl Threads {
         threads.forks.resize(threads.positions.len(), Vec::new());
         for (position, _) in positions(window).filter(|&(_, op)| op == Op::Fork) {
             let peer = window.steps[position as usize].event.peer();
-            if let Some(&number) = threads.numbers.get(&peer) {
-                threads.forks[number as usize].push(position);
+            match threads.numbers.get(&peer) {
+                Some(&number) => threads.forks[number as usize].push(position),
+                None => {
+                    threads.idle.entry(peer).or_insert(position);
+                }
             }
         }
         threads

@@ -209,6 +209,13 @@ impl<'o> Simulation<'o> {
                 return Err(Broken::ReadElse(strayed));
             }
         }
+        if step.event.op() == Op::Join
+            && let Some(&fork) = observed.threads.idle.get(&step.event.peer())
+            && fork < position
+            && !state.executed(observed, fork)
+        {
+            return Err(Broken::NotForked(fork));
+        }
         let object = observed.objects.of[position as usize];
         if object == NONE {
             return Ok(());

@@ -34,8 +34,9 @@ mod order;
 mod questions;
 mod simplified;
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::Duration;
 
 use deadheat_trace::{Event, EventIndex, Op, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -47,10 +48,13 @@ use self::questions::Questions;
 use self::simplified::{Simplified, What};
 use crate::run::border::Standing;
 use crate::run::windows::rounds;
-use crate::{NOBODY, Observer, Options, Places, Prediction, Window};
+use crate::{Budget, Effort, NOBODY, Observer, Options, Places, Prediction, Window};
 
 /// So many candidates of the same two places are kept: one may be possible where another is not.
 pub const PER_PLACES: u32 = 4;
+
+/// How much may be done for windows of the smallest size.
+const FIRST: Effort = Effort::about(Duration::from_secs(30));
 
 /// A trace in memory, with or without values.
 pub struct Observation<'a> {
@@ -67,7 +71,7 @@ pub struct Observation<'a> {
 ///
 /// ```
 /// use deadheat_predict::interleave::{LockWords, Observation, generate};
-/// use deadheat_predict::{Observer, Options, Prediction, Size};
+/// use deadheat_predict::{Effort, Observer, Options, Prediction, Size};
 /// use deadheat_trace::{EventIndex, text};
 /// # use std::sync::atomic::AtomicBool;
 /// # struct Nobody(AtomicBool);
@@ -76,8 +80,7 @@ pub struct Observation<'a> {
 /// #     fn stop(&self) -> &AtomicBool { &self.0 }
 /// # }
 /// # let nobody = Nobody(AtomicBool::new(false));
-/// # let second = std::time::Duration::from_secs(1);
-/// # let options = Options { size: Size::Auto, budget: second, growth: second, jobs: 1 };
+/// # let options = Options { size: Size::Auto, budget: Effort::ALL, growth: Effort::ALL, jobs: 1 };
 /// // The first thread's section came first, and so hid the race on y.
 /// let trace = text::parse("T0|w(y)|1\nT0|acq(m)|2\nT0|rel(m)|3\nT1|acq(m)|4\nT1|rel(m)|5\nT1|w(y)|6\n")?;
 /// let observation = Observation { steps: &trace.steps, is_judged: &|_| true, lock_words: &LockWords::default() };
@@ -105,18 +108,30 @@ pub fn generate(
         observer,
         rounds: sizes.len() as u64,
         number: 0,
-        until: None,
+        left: Budget {
+            work: Some(FIRST.work),
+            deadline: None,
+            stop: Some(observer.stop()),
+            spent: Cell::default(),
+        },
     };
     for size in sizes {
         let is_whole = round.look(size, &mut found);
-        if round.is_over() {
-            let is_last = round.number + 1 == round.rounds && is_whole;
-            found.prediction.is_cut_short = round.until.is_some() && !is_last;
+        let is_first = round.number == 0;
+        if !is_whole {
+            found.prediction.is_unfinished |= is_first;
+            found.prediction.is_cut_short |= !is_first;
+            let late = |deadline| std::time::Instant::now() >= deadline;
+            found.prediction.is_timed_out |= round.left.deadline.is_some_and(late);
             break;
         }
-        if round.number == 0 {
-            // A time that is too far away to be told has no end.
-            round.until = Instant::now().checked_add(options.growth);
+        if is_first {
+            round.left = Budget {
+                work: Some(options.growth.work),
+                deadline: options.growth.deadline(),
+                stop: Some(observer.stop()),
+                spent: Cell::default(),
+            };
         }
         round.number += 1;
     }
@@ -131,23 +146,18 @@ struct Round<'a> {
     observer: &'a dyn Observer,
     rounds: u64,
     number: u64,
-    /// When larger windows are not looked at any more.
-    until: Option<Instant>,
+    /// What may still be done.
+    left: Budget<'a>,
 }
 
 impl Round<'_> {
-    fn is_over(&self) -> bool {
-        self.observer.stop().load(Ordering::Relaxed)
-            || self.until.is_some_and(|until| Instant::now() >= until)
-    }
-
-    /// Asks about all windows of this size; false if the time was over before.
+    /// Asks about all windows of this size; false if no more may be done before that.
     fn look(&self, size: usize, found: &mut Found) -> bool {
         let happenings = &self.simplified.happenings;
         let all = happenings.len();
         let mut standing = Standing::default();
         let (mut start, mut stands_at, mut done) = (0, 0, 0);
-        while start < all && !self.is_over() {
+        while start < all && !self.left.is_over() {
             let end = (start + size).min(all);
             // Nothing is known of what lies behind a gap: another window begins there.
             let gap = happenings[start..end]
@@ -173,8 +183,8 @@ impl Round<'_> {
                 is_old: done as u32,
                 window: &window,
                 budget: self.options.budget,
-                until: self.until,
-                stop: self.observer.stop(),
+                left: &self.left,
+                is_growing: self.number > 0,
             }
             .ask_all(found);
             done = end;
@@ -188,7 +198,7 @@ impl Round<'_> {
                 None => start + (size / 2).max(1),
             };
         }
-        start >= all
+        start >= all && !self.left.is_over()
     }
 }
 

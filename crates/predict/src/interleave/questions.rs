@@ -1,7 +1,7 @@
 //! The questions about one window: for every shared object, whether two segments that access it can be next at once;
 //! for every cycle of locks, whether its requests can.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step};
@@ -13,10 +13,14 @@ use super::{Found, Observation, PER_PLACES};
 use crate::candidates::{LockSets, pairs};
 use crate::check;
 use crate::{
-    Answer, Asker, Budget, Cut, Goal, Model, Places, Proven, Refused, Schedule, Stage, Window,
-    cycles,
+    Answer, Asker, Budget, Cut, Effort, Goal, Model, Places, Proven, Refused, Schedule, Stage,
+    Window, cycles,
 };
 
+/// About how much work it is to see an event of a window from all sides.
+const OF_EVENT: u64 = 16;
+/// What one question may take at most, so that a hard one leaves something to the others.
+const QUESTION: Effort = Effort::about(Duration::from_secs(2));
 /// So many pairs of kinds of accesses to one object are compared in a window.
 const MOST_COMPARED: usize = 1 << 18;
 /// About so many pairs of segments of one object is asked in a window.
@@ -34,12 +38,12 @@ pub struct Questions<'a> {
     pub is_old: u32,
     /// The window.
     pub window: &'a Window,
-    /// How long one question may take.
-    pub budget: Duration,
-    /// When it is over: smaller windows have been asked about.
-    pub until: Option<Instant>,
-    /// Whether to stop.
-    pub stop: &'a AtomicBool,
+    /// How much one question may take.
+    pub budget: Effort,
+    /// How much all of them may.
+    pub left: &'a Budget<'a>,
+    /// Smaller windows have been asked about.
+    pub is_growing: bool,
 }
 
 /// Accesses of one thread to one object that are alike in all that matters.
@@ -103,6 +107,7 @@ struct Asking<'m, 'w> {
 impl Questions<'_> {
     /// Asks them all.
     pub fn ask_all(&self, found: &mut Found) {
+        self.left.spend(OF_EVENT * self.window.steps.len() as u64);
         let model = Model::new(self.window);
         let mut asking = Asking {
             asker: Asker::new(&model),
@@ -115,7 +120,7 @@ impl Questions<'_> {
             .accesses
             .chunk_by(|one, other| one.object == other.object)
         {
-            if self.is_over() {
+            if self.left.is_over() {
                 return;
             }
             let range = self.start..self.start + self.window.steps.len() as u32;
@@ -129,10 +134,6 @@ impl Questions<'_> {
         self.deadlocks(&mut asking, found);
     }
 
-    fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.until.is_some_and(|until| Instant::now() >= until)
-    }
-
     /// Asks about one object.
     fn ask_about(&self, accesses: &[Access], asking: &mut Asking, found: &mut Found) {
         let groups = self.groups(accesses, asking);
@@ -142,7 +143,11 @@ impl Questions<'_> {
         let object = accesses[0].object;
         let (compared, left_out) = compared(&groups);
         found.prediction.statistics.left_out += left_out;
+        self.left.spend((groups.len() + compared.len()) as u64);
         'pairs: for (one, other) in compared {
+            if self.left.is_over() {
+                break;
+            }
             let [one, other] = [&groups[one], &groups[other]];
             let places = places(one.key.pc, other.key.pc);
             let many = found.places.get(&places).copied().unwrap_or(0);
@@ -187,7 +192,7 @@ impl Questions<'_> {
         if is_candidate && found.candidates.insert(object) {
             found.prediction.statistics.candidates += 1;
         }
-        if let Some(pair) = unknown.filter(|_| self.until.is_none()) {
+        if let Some(pair) = unknown.filter(|_| !self.is_growing) {
             let index = |at: u32| self.simplified.index(self.start + at);
             found.prediction.unknown.push(pair.map(index));
         }
@@ -265,12 +270,27 @@ impl Questions<'_> {
 
     fn ask(&self, cut: &Cut, asking: &mut Asking, found: &mut Found) -> (Answer, Stage) {
         let started = Instant::now();
-        let deadline = started.checked_add(self.budget);
+        let own = self.budget.deadline();
         let budget = Budget {
-            deadline: deadline.into_iter().chain(self.until).min(),
-            stop: Some(self.stop),
+            work: self
+                .left
+                .left()
+                .into_iter()
+                .chain([self.budget.work, QUESTION.work])
+                .min(),
+            deadline: own.into_iter().chain(self.left.deadline).min(),
+            stop: self.left.stop,
+            spent: Cell::default(),
         };
         let (answer, stage) = asking.asker.ask(cut, &budget);
+        // However little there is to do, asking is something; and what is found is checked.
+        self.left.spend(budget.spent.get() + OF_EVENT);
+        if let Answer::Reached(_) = answer {
+            self.left.spend(self.window.steps.len() as u64);
+        }
+        if answer == Answer::Unknown && own.is_some_and(|own| Instant::now() >= own) {
+            found.prediction.is_timed_out = true;
+        }
         let figures = &mut found.prediction.statistics;
         figures.asked += 1;
         let of_stage = &mut figures.stages[stage as usize];
@@ -279,7 +299,7 @@ impl Questions<'_> {
             Answer::Reached(_) => of_stage.reached += 1,
             Answer::Impossible => of_stage.impossible += 1,
             // A smaller window has answered.
-            Answer::Unknown if self.until.is_some() => {}
+            Answer::Unknown if self.is_growing => {}
             Answer::Unknown => figures.unknown += 1,
         }
         (answer, stage)
@@ -315,10 +335,14 @@ impl Questions<'_> {
                 .filter(move |(_, step)| is_it(&step.event))
                 .map(move |(at, step)| (first + at as u32, step.event))
         };
+        // Between its accesses to this object a segment may access others.
+        let (start, end) = (one.start.max(other.start), one.end.min(other.end));
         let meets = |a: &Event, b: &Event| {
             // A release is one of the whole block.
             let is_free = a.op() == Op::Free || b.op() == Op::Free;
-            is_free || a.conflicts_with(b)
+            let from = a.target().max(b.target()).max(start);
+            let to = [a, b].map(|event| event.target() + event.size());
+            is_free || a.conflicts_with(b) && from < to[0].min(to[1]).min(end)
         };
         let pair =
             of(one).find_map(|(at, a)| of(other).find(|(_, b)| meets(&a, b)).map(|(b, _)| [at, b]));
@@ -329,7 +353,7 @@ impl Questions<'_> {
     fn deadlocks(&self, asking: &mut Asking, found: &mut Found) {
         for (places, cuts) in cycles(asking.model).cuts {
             for next in cuts {
-                if found.locked.contains(&places) || self.is_over() {
+                if found.locked.contains(&places) || self.left.is_over() {
                     break;
                 }
                 let goal = Goal::Deadlock;

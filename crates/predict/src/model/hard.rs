@@ -5,7 +5,7 @@
 //! clocks. An event's clock says how many events of each thread are before it; it differs from that of
 //! the thread's event before only where an edge comes in, so rows are shared.
 
-use deadheat_trace::Op;
+use deadheat_trace::{Op, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::barriers;
@@ -165,11 +165,21 @@ struct Edges {
 
 impl Edges {
     fn of_threads(&mut self, window: &Window, threads: &Threads) {
+        // Threads that do nothing: where they are created.
+        let mut idle: FxHashMap<ThreadId, u32> = FxHashMap::default();
         for (position, step) in window.steps.iter().enumerate() {
-            let Some(peer) = matches!(step.event.op(), Op::Fork | Op::Join)
-                .then(|| threads.find(step.event.peer()))
-                .flatten()
-            else {
+            if !matches!(step.event.op(), Op::Fork | Op::Join) {
+                continue;
+            }
+            let Some(peer) = threads.find(step.event.peer()) else {
+                let (op, position) = (step.event.op(), position as u32);
+                match idle.get(&step.event.peer()) {
+                    Some(fork) if op == Op::Join => self.found.push((*fork, position)),
+                    None if op == Op::Fork => {
+                        idle.insert(step.event.peer(), position);
+                    }
+                    _ => {}
+                }
                 continue;
             };
             let (position, chain) = (position as u32, &threads.chains[peer]);

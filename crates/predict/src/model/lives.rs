@@ -43,6 +43,8 @@ pub struct End {
 #[derive(Default)]
 struct Life {
     begin: Option<u32>,
+    /// The last uses of the life before, by each thread: all of it comes before this one.
+    earlier: Vec<u32>,
     /// The threads that have used it, with their uses.
     uses: SmallVec<[(u32, Vec<u32>); 2]>,
 }
@@ -52,7 +54,8 @@ impl Life {
         match self.uses.iter_mut().find(|(user, _)| *user == thread) {
             Some((_, uses)) => uses.push(event),
             None => {
-                beginnings.extend(self.begin.map(|begin| (begin, event)));
+                let earlier = self.begin.iter().chain(&self.earlier);
+                beginnings.extend(earlier.map(|before| (*before, event)));
                 self.uses.push((thread, vec![event]));
             }
         }
@@ -184,8 +187,9 @@ impl Lives {
                     // The object's life before is over.
                     let last = |(_, uses): &(u32, Vec<u32>)| uses.last().map(|last| (*last, event));
                     self.beginnings.extend(life.uses.iter().filter_map(last));
+                    let earlier = life.begin.iter().chain(&life.earlier);
                     self.beginnings
-                        .extend(life.begin.map(|begin| (begin, event)));
+                        .extend(earlier.map(|before| (*before, event)));
                     *life = Life {
                         begin: Some(event),
                         ..Life::default()
@@ -193,6 +197,8 @@ impl Lives {
                 }
                 Op::Destroy => {
                     let ended = std::mem::take(life);
+                    let last = ended.uses.iter().filter_map(|(_, uses)| uses.last());
+                    life.earlier = last.chain(&ended.earlier).copied().collect();
                     let number = self.ends.len() as u32;
                     for (_, uses) in &ended.uses {
                         let uses = uses.iter().map(|used| (*used, number));

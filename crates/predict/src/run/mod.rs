@@ -3,22 +3,27 @@
 //!
 //! A race that a small window does not prove may be proven by a larger one, as more can be different there. So
 //! windows grow, and what they have in common with the one before is not asked about again.
+//!
+//! What is found depends on the trace and the options alone. Windows are looked at in batches that are the same however many workers
+//! there are; what is known when a batch begins is known to all of it, and what its windows find is put together in their order. Larger windows
+//! have a share each of the work that may be done for them.
 
 pub(crate) mod border;
+mod look;
 mod quiet;
 pub(crate) mod windows;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use deadheat_trace::{Event, EventIndex, Pc, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::look::{Look, Looked};
 use self::windows::{Piece, Pieces};
-use crate::check::{self, Violation};
-use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage, Window};
-use crate::{candidates, cycles, standstills};
+use crate::check::Violation;
+use crate::{Effort, Goal, Places, Stage, Window};
 
 /// A trace in memory.
 pub struct Source<'a> {
@@ -44,10 +49,10 @@ pub enum Size {
 pub struct Options {
     /// The windows.
     pub size: Size,
-    /// How long one question may take.
-    pub budget: Duration,
-    /// How long larger windows are tried for, after the first round.
-    pub growth: Duration,
+    /// How much one question may take.
+    pub budget: Effort,
+    /// How much may be done for larger windows, after the first round.
+    pub growth: Effort,
     /// How many windows are looked at at once.
     pub jobs: usize,
 }
@@ -128,8 +133,19 @@ pub struct Prediction {
     pub statistics: Statistics,
     /// It was stopped before its end.
     pub is_stopped: bool,
-    /// The time for larger windows was over before all of them were looked at.
+    /// What may be done for larger windows was done before all of them were looked at.
     pub is_cut_short: bool,
+    /// All that may be done was done before the smallest windows were looked at.
+    pub is_unfinished: bool,
+    /// A limit in time was hit.
+    pub is_timed_out: bool,
+}
+
+impl Prediction {
+    /// Whether something was left without an answer: that nothing was found says little then.
+    pub fn is_open(&self) -> bool {
+        self.is_stopped || self.is_unfinished || self.is_timed_out || self.statistics.unknown > 0
+    }
 }
 
 /// Who wants to know how it goes, and may stop it.
@@ -141,75 +157,65 @@ pub trait Observer: Sync {
     fn stop(&self) -> &AtomicBool;
 }
 
-/// What came of a question.
-enum Asked {
-    Proven(Proven),
-    Impossible,
-    Unknown,
+/// So many windows are looked at before what they found is put together, or as many as have so many events.
+const BATCH: usize = 8;
+const BATCH_EVENTS: usize = 1 << 20;
+
+/// What is known so far.
+#[derive(Default)]
+struct Known {
+    found: Prediction,
+    /// The places of what was found, and of candidates.
+    proven: FxHashSet<Places>,
+    locked: FxHashSet<Vec<Pc>>,
+    open: FxHashMap<Places, Option<[EventIndex; 2]>>,
 }
 
-/// What all workers share.
-struct Shared<'a> {
+/// One look at all windows of a size.
+struct Round<'a> {
     source: &'a Source<'a>,
     options: &'a Options,
     observer: &'a dyn Observer,
-    found: Mutex<Prediction>,
-    /// The places of what was found, and of candidates.
-    proven: Mutex<FxHashSet<Places>>,
-    locked: Mutex<FxHashSet<Vec<Pc>>>,
-    open: Mutex<FxHashMap<Places, Option<[EventIndex; 2]>>>,
+    /// How many events there are to look at in all rounds, and how many were.
     all: u64,
-    done: Mutex<u64>,
-    /// When the present round ends: later ones are for as long as there is time.
+    done: &'a Mutex<u64>,
+    /// When time is over, if the user has set a limit. Later rounds are for as long as there is time.
     until: Option<Instant>,
-    /// Smaller windows have been looked at.
-    is_growing: bool,
+    /// How much may be done for one window; `None` for the first round, in which smaller windows have not been looked at.
+    share: Option<u64>,
 }
 
 /// Finds all that a trace proves.
 pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> Prediction {
-    let rounds = windows::rounds(source.steps.len(), options.size);
-    let mut shared = Shared {
-        source,
-        options,
-        observer,
-        found: Mutex::default(),
-        proven: Mutex::default(),
-        locked: Mutex::default(),
-        open: Mutex::default(),
-        all: source.steps.len() as u64 * rounds.len() as u64,
-        done: Mutex::default(),
-        until: None,
-        is_growing: false,
-    };
-    for (round, size) in rounds.iter().enumerate() {
-        let pieces = Mutex::new(Pieces::new(source.steps, *size));
-        let work = || {
-            while !shared.is_stopped() {
-                let Some(piece) = lock(&pieces).next(source) else {
-                    break;
-                };
-                shared.look(&piece);
-            }
+    let sizes = windows::rounds(source.steps.len(), options.size);
+    let (mut known, done) = (Known::default(), Mutex::new(0));
+    let mut left = options.growth.work;
+    let mut until = None;
+    for (number, size) in sizes.iter().enumerate() {
+        let later = (sizes.len() - number) as u64;
+        let windows = windows::count(source.steps.len(), *size) as u64;
+        let round = Round {
+            source,
+            options,
+            observer,
+            all: source.steps.len() as u64 * sizes.len() as u64,
+            done: &done,
+            until,
+            share: (number > 0).then(|| left / later / windows.max(1)),
         };
-        std::thread::scope(|scope| {
-            for _ in 1..options.jobs.max(1) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        if shared.is_stopped() {
-            let is_last = round + 1 == rounds.len() && lock(&pieces).is_over();
-            lock(&shared.found).is_cut_short = shared.is_growing && !is_last;
+        let is_whole = round.look(*size, &mut known, &mut left);
+        if !is_whole {
+            known.found.is_cut_short = number > 0;
+            known.found.is_timed_out |= round.is_late();
+        }
+        if round.is_over() {
             break;
         }
-        if round == 0 {
-            // A time that is too far away to be told has no end.
-            shared.until = Instant::now().checked_add(options.growth);
-            shared.is_growing = true;
+        if number == 0 {
+            until = options.growth.deadline();
         }
     }
-    shared.finish()
+    known.finish(observer)
 }
 
 /// A lock whose holder has panicked holds what it held.
@@ -219,205 +225,124 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
         .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-impl Shared<'_> {
-    fn look(&self, piece: &Piece) {
-        if !piece.window.steps.is_empty() {
-            self.ask_all(piece);
-        }
-        let mut found = lock(&self.found);
-        found.statistics.windows += 1;
-        // Counted while `found` is held, so that the figures come in their order.
-        let mut done = lock(&self.done);
-        *done += piece.is_new as u64;
-        let done = self.all.min(*done);
-        self.observer.progress(done, self.all, &found);
+impl Round<'_> {
+    /// Whether the time for larger windows is over.
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    fn ask_all(&self, piece: &Piece) {
-        let reduced = Reduced::of(&piece.window);
-        let model = Model::new(&reduced.window);
-        let place = Place {
-            shared: self,
-            piece,
-            reduced: &reduced,
-        };
-        let mut asker = Asker::new(&model);
-        self.races(&place, &model, &mut asker);
-        self.deadlocks(&place, &model, &mut asker);
+    /// Whether the user has stopped it, or time is over.
+    fn is_over(&self) -> bool {
+        self.observer.stop().load(Ordering::Relaxed) || self.is_late()
     }
 
-    /// Whether the user has stopped it, or the time for larger windows is over.
-    fn is_stopped(&self) -> bool {
-        self.observer.stop().load(Ordering::Relaxed)
-            || self.until.is_some_and(|until| Instant::now() >= until)
-    }
-
-    fn races(&self, place: &Place, model: &Model, asker: &mut Asker) {
-        let steps = &model.window.steps;
-        let is_judged = |event: u32| (self.source.is_judged)(&steps[event as usize].event);
-        let is_known = |places: Places| lock(&self.proven).contains(&places);
-        let candidates = candidates(model, is_judged, is_known);
-        lock(&self.found).statistics.left_out += candidates.left_out;
-        for (places, pairs) in candidates.pairs {
-            let mut unknown = None;
-            for pair in pairs {
-                if is_known(places) || self.is_stopped() {
-                    break;
-                }
-                // What lies in the part that was in the window before, too, was asked about there.
-                let whole = pair.map(|event| place.reduced.position(event));
-                if whole[1] < place.piece.is_old {
-                    continue;
-                }
-                match self.ask(place, asker, Goal::Race, &pair) {
-                    Asked::Proven(proven) => {
-                        if lock(&self.proven).insert(places) {
-                            lock(&self.found).races.push(proven);
-                        }
-                        lock(&self.open).remove(&places);
-                        break;
-                    }
-                    Asked::Unknown if self.is_growing => {}
-                    Asked::Unknown => {
-                        unknown = unknown.or(Some(whole.map(|at| place.index(at))));
-                    }
-                    Asked::Impossible => {}
-                }
+    /// Looks at all windows of a size; whether it has, and each as far as there was something to ask. What it has cost is no
+    /// longer left.
+    fn look(&self, size: usize, known: &mut Known, left: &mut u64) -> bool {
+        let mut pieces = Pieces::new(self.source.steps, size);
+        let mut is_whole = true;
+        while !self.is_over() {
+            let mut batch = Vec::new();
+            let mut events = 0;
+            while batch.len() < BATCH
+                && events < BATCH_EVENTS
+                && let Some(piece) = pieces.next(self.source)
+            {
+                events += piece.window.steps.len();
+                batch.push(piece);
             }
-            if !is_known(places) {
-                let mut open = lock(&self.open);
-                let known = open.entry(places).or_default();
+            if batch.is_empty() {
+                break;
+            }
+            for looked in self.look_at(&batch, known) {
+                if self.share.is_some() {
+                    *left = left.saturating_sub(looked.work);
+                }
+                is_whole &= !looked.is_cut_short;
+                known.take_in(looked);
+            }
+        }
+        is_whole && pieces.is_over()
+    }
+
+    /// Looks at some windows, several at a time; what each has shown, in their order.
+    fn look_at(&self, batch: &[Piece], known: &Known) -> Vec<Looked> {
+        let looked: Vec<Mutex<Option<Looked>>> = batch.iter().map(|_| Mutex::default()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while !self.is_over() {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(piece) = batch.get(at) else { break };
+                *lock(&looked[at]) = Some(Look::at(self, known, piece));
+                let mut done = lock(self.done);
+                *done += u64::from(piece.is_new);
+                let done = self.all.min(*done);
+                self.observer.progress(done, self.all, &known.found);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.options.jobs.clamp(1, batch.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let all = looked.into_iter();
+        let all = all.map(|one| one.into_inner().unwrap_or_else(|one| one.into_inner()));
+        // What was not looked at was stopped.
+        all.map(|one| one.unwrap_or_else(Looked::not)).collect()
+    }
+}
+
+impl Known {
+    /// Takes in what a window has shown, after all windows before it.
+    fn take_in(&mut self, looked: Looked) {
+        let found = &mut self.found;
+        found.statistics.add(&looked.statistics);
+        found.refused.extend(looked.refused);
+        found.is_timed_out |= looked.is_timed_out;
+        for (places, proven) in looked.races {
+            self.open.remove(&places);
+            if self.proven.insert(places) {
+                found.races.push(proven);
+            }
+        }
+        for (places, proven) in looked.deadlocks {
+            if self.locked.insert(places) {
+                found.deadlocks.push(proven);
+            }
+        }
+        for (places, unknown) in looked.open {
+            if !self.proven.contains(&places) {
+                let known = self.open.entry(places).or_default();
                 *known = known.or(unknown);
             }
         }
     }
 
-    fn deadlocks(&self, place: &Place, model: &Model, asker: &mut Asker) {
-        for (places, cuts) in cycles(model).cuts {
-            for cut in cuts {
-                if lock(&self.locked).contains(&places) || self.is_stopped() {
-                    break;
-                }
-                if let Asked::Proven(proven) = self.ask(place, asker, Goal::Deadlock, &cut)
-                    && lock(&self.locked).insert(places.clone())
-                {
-                    lock(&self.found).deadlocks.push(proven);
-                }
-            }
-        }
-        for (places, still) in standstills(model) {
-            if lock(&self.locked).contains(&places) || self.is_stopped() {
-                continue;
-            }
-            if let Asked::Proven(proven) = self.ask(place, asker, Goal::Deadlock, &still.next())
-                && lock(&self.locked).insert(places)
-            {
-                let bystanders = still.bystanders.len();
-                let proven = Proven {
-                    bystanders,
-                    ..proven
-                };
-                lock(&self.found).deadlocks.push(proven);
-            }
-        }
-    }
-
-    /// Asks about a cut of the reduced window; the witness, if there is one that the checker accepts.
-    fn ask(&self, place: &Place, asker: &mut Asker, goal: Goal, next: &[u32]) -> Asked {
-        let started = Instant::now();
-        let deadline = started.checked_add(self.options.budget);
-        let budget = Budget {
-            deadline: deadline.into_iter().chain(self.until).min(),
-            stop: Some(self.observer.stop()),
-        };
-        let inner = Cut {
-            goal,
-            next: next.to_vec(),
-        };
-        let (answer, stage) = asker.ask(&inner, &budget);
-        let whole = Cut {
-            goal,
-            next: next
-                .iter()
-                .map(|event| place.reduced.position(*event))
-                .collect(),
-        };
-        let schedule = match &answer {
-            Answer::Reached(schedule) => Some(place.reduced.schedule(schedule, &whole)),
-            _ => None,
-        };
-        let checked = schedule
-            .as_ref()
-            .map(|schedule| check::check(&place.piece.window, &whole, schedule));
-        let mut found = lock(&self.found);
-        let figures = &mut found.statistics;
-        figures.asked += 1;
-        let of_stage = &mut figures.stages[stage as usize];
-        of_stage.took += started.elapsed();
-        match answer {
-            Answer::Reached(_) => of_stage.reached += 1,
-            Answer::Impossible => of_stage.impossible += 1,
-            // A smaller window has answered.
-            Answer::Unknown if self.is_growing => {}
-            Answer::Unknown => figures.unknown += 1,
-        }
-        let Some(schedule) = schedule else {
-            return match answer {
-                Answer::Impossible => Asked::Impossible,
-                _ => Asked::Unknown,
-            };
-        };
-        let next: Vec<EventIndex> = whole.next.iter().map(|at| place.index(*at)).collect();
-        if let Some(Err(violation)) = checked {
-            found.refused.push(Refused { next, violation });
-            return Asked::Unknown;
-        }
-        Asked::Proven(Proven {
-            goal,
-            next,
-            bystanders: 0,
-            start: place.piece.window.start,
-            schedule: schedule.into_iter().map(|at| place.index(at)).collect(),
-            stage,
-        })
-    }
-
-    fn finish(self) -> Prediction {
-        let is_stopped = self.observer.stop().load(Ordering::Relaxed);
-        let open = self
-            .open
-            .into_inner()
-            .unwrap_or_else(|open| open.into_inner());
-        let proven = self
-            .proven
-            .into_inner()
-            .unwrap_or_else(|proven| proven.into_inner());
-        let mut found = self
-            .found
-            .into_inner()
-            .unwrap_or_else(|found| found.into_inner());
-        found.statistics.candidates = (open.len() + proven.len()) as u64;
-        found.unknown = open.into_values().flatten().collect();
+    fn finish(self, observer: &dyn Observer) -> Prediction {
+        let mut found = self.found;
+        found.statistics.candidates = (self.open.len() + self.proven.len()) as u64;
+        found.unknown = self.open.into_values().flatten().collect();
         found.unknown.sort_unstable();
         for all in [&mut found.races, &mut found.deadlocks] {
             all.sort_unstable_by(|a, b| a.next.iter().rev().cmp(b.next.iter().rev()));
         }
-        found.is_stopped = is_stopped;
+        found.is_stopped = observer.stop().load(Ordering::Relaxed);
         found
     }
 }
 
-/// Where questions are asked.
-struct Place<'a, 'b> {
-    shared: &'a Shared<'b>,
-    piece: &'a Piece,
-    reduced: &'a Reduced,
-}
-
-impl Place<'_, '_> {
-    fn index(&self, position: u32) -> EventIndex {
-        debug_assert!((position as usize) < self.shared.source.steps.len());
-        EventIndex(self.piece.window.start.0 + u64::from(position))
+impl Statistics {
+    fn add(&mut self, other: &Statistics) {
+        self.windows += other.windows;
+        self.asked += other.asked;
+        self.unknown += other.unknown;
+        self.left_out += other.left_out;
+        for (mine, theirs) in self.stages.iter_mut().zip(&other.stages) {
+            mine.reached += theirs.reached;
+            mine.impossible += theirs.impossible;
+            mine.took += theirs.took;
+        }
     }
 }
 

@@ -38,6 +38,11 @@ pub fn rounds(events: usize, size: Size) -> Vec<usize> {
     }
 }
 
+/// About how many windows of a size a trace has: more if it has gaps.
+pub fn count(events: usize, size: usize) -> usize {
+    events.saturating_sub(size).div_ceil((size / 2).max(1)) + 1
+}
+
 /// Cuts a trace into windows.
 pub struct Pieces<'a> {
     steps: &'a [Step],

@@ -15,9 +15,9 @@ mod reads;
 
 use rustc_hash::FxHashMap;
 
+use crate::effort::Budget;
 use crate::model::{Model, NONE, Seen};
 use crate::question::Question;
-use crate::search::Budget;
 
 /// The cut cannot be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,8 @@ pub struct Saturation<'m, 'w> {
     dirty: Vec<u64>,
     lowest: usize,
     row: Vec<u32>,
+    /// What was done since it was last counted.
+    work: u64,
 }
 
 impl<'m, 'w> Saturation<'m, 'w> {
@@ -99,6 +101,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
             dirty: vec![0; model.count().div_ceil(64)],
             lowest: usize::MAX,
             row: vec![0; width],
+            work: 0,
         }
     }
 
@@ -114,7 +117,9 @@ impl<'m, 'w> Saturation<'m, 'w> {
             }
         }
         loop {
-            match self.go_on(question) {
+            let gone_on = self.go_on(question);
+            budget.spend(std::mem::take(&mut self.work));
+            match gone_on {
                 Ok(false) => {}
                 Ok(true) => return Saturated::Whole,
                 Err(Impossible) => return Saturated::Impossible,
@@ -137,6 +142,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
                 let is_whole = self.lowest == usize::MAX && self.entered == self.taken;
                 return Ok(!changed && is_whole);
             };
+            self.work += self.width as u64;
             self.pass_on(event)?;
             self.rules(question, event)?;
             self.grow(question)?;

@@ -98,6 +98,11 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
         node
     }
 
+    /// How much work the solver has done.
+    pub fn work(&self) -> u64 {
+        self.solver.statistics().work()
+    }
+
     /// Solves what was told so far.
     pub fn solve(&mut self, limit: &Limit) -> Outcome {
         self.solver.solve(&[], limit)

@@ -9,14 +9,12 @@
 mod encode;
 mod linear;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
-
 use deadheat_order::{Limit, Outcome};
 use rustc_hash::FxHashMap;
 
 use self::encode::Encoder;
 use self::linear::{Prefix, linear};
+use crate::effort::Budget;
 use crate::model::Seen;
 use crate::question::Question;
 use crate::saturate::Saturation;
@@ -55,27 +53,8 @@ pub enum Found {
     Schedule(Vec<u32>),
     /// There is none.
     Impossible,
-    /// Not known: the time was up.
+    /// Not known: the budget was used up.
     GaveUp,
-}
-
-/// How much a search may take.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Budget<'a> {
-    /// Until when.
-    pub deadline: Option<Instant>,
-    /// Stop when this becomes true.
-    pub stop: Option<&'a AtomicBool>,
-}
-
-impl Budget<'_> {
-    /// Whether it is used up.
-    pub fn is_over(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
-    }
 }
 
 /// Searches for a schedule. `must` is what saturation found for the same question.
@@ -84,14 +63,18 @@ pub fn search(question: &Question, must: &Saturation, budget: &Budget) -> Found 
     let Some(mut encoder) = Encoder::new(question, must) else {
         return Found::Impossible;
     };
-    let limit = Limit {
-        deadline: budget.deadline,
-        stop: budget.stop,
-        conflicts: None,
-    };
     let mut edges: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     loop {
-        let solved = match encoder.solve(&limit) {
+        let limit = Limit {
+            deadline: budget.deadline,
+            stop: budget.stop,
+            work: budget.left(),
+            conflicts: None,
+        };
+        let before = encoder.work();
+        let outcome = encoder.solve(&limit);
+        budget.spend(encoder.work() - before + model.count() as u64);
+        let solved = match outcome {
             Outcome::Solved(solved) => solved,
             Outcome::Impossible(_) => return Found::Impossible,
             Outcome::GaveUp(_) => return Found::GaveUp,

@@ -3,7 +3,8 @@
 //! The compiler replaces each by a call, so the operation is done here. In a parallel recording
 //! operation and sequence number are one step, under one of many spin locks chosen by address:
 //! the order in the trace is then the order in which the operations took effect. All are done
-//! sequentially consistent; the trace has the order that the program asked for.
+//! sequentially consistent; the trace has the order that the program asked for. A compare-exchange that
+//! fails is a read with its failure order.
 
 use core::sync::atomic::{
     AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst, compiler_fence, fence,
@@ -31,6 +32,8 @@ fn stripe(addr: usize) -> &'static Spin {
 /// What an atomic operation did to memory.
 struct Done {
     op: Op,
+    /// The memory order, as compilers number them.
+    order: i32,
     read: u128,
     written: u128,
 }
@@ -41,21 +44,21 @@ fn halves(value: u128) -> [u64; 2] {
 
 /// Does an operation of `size` bytes and records it.
 #[inline]
-fn perform(addr: usize, size: usize, order: i32, operation: impl FnOnce() -> Done) -> Done {
+fn perform(addr: usize, size: usize, operation: impl FnOnce() -> Done) -> Done {
     let pc = caller();
     if !threads::visible() || watch::is_simple() {
         return operation();
     }
-    let record = |op| Sync {
-        order: Order::from_number((order & 0x7FFF) as u8),
+    let record = |done: &Done| Sync {
+        order: Order::from_number((done.order & 0x7FFF) as u8),
         size_code: word::size_code(size),
-        ..Sync::new(op, addr, pc)
+        ..Sync::new(done.op, addr, pc)
     };
     match mode() {
         Mode::Serial => {
             serial::point_before(Op::AtomicRead, addr, size, pc);
             let done = operation();
-            serial::sync(&record(done.op), halves(done.read), halves(done.written));
+            serial::sync(&record(&done), halves(done.read), halves(done.written));
             done
         }
         Mode::Watch => {
@@ -64,8 +67,7 @@ fn perform(addr: usize, size: usize, order: i32, operation: impl FnOnce() -> Don
             let lock = stripe(addr);
             lock.lock();
             let done = operation();
-            let record = record(done.op);
-            let racing = watch::atomic(&record, size);
+            let racing = watch::atomic(&record(&done), size);
             lock.unlock();
             if !watch::report_atomic(racing) {
                 // SAFETY: the thread's own state, which `visible` has found attached.
@@ -79,7 +81,7 @@ fn perform(addr: usize, size: usize, order: i32, operation: impl FnOnce() -> Don
             let done = operation();
             let seq = next_seq();
             lock.unlock();
-            record(done.op).record_at(seq);
+            record(&done).record_at(seq);
             done
         }
     }
@@ -172,11 +174,12 @@ macro_rules! atomic_hooks {
                 unsafe { &*(addr as *const $cell) }
             }
             unsafe extern "C" fn load(addr: usize, order: i32) -> $value {
-                perform(addr, SIZE, order, || {
+                perform(addr, SIZE, || {
                     // SAFETY: see `cell`.
                     let read = unsafe { cell(addr) }.get();
                     Done {
                         op: Op::AtomicRead,
+                        order,
                         read: read as u128,
                         written: 0,
                     }
@@ -184,22 +187,24 @@ macro_rules! atomic_hooks {
                 .read as $value
             }
             unsafe extern "C" fn store(addr: usize, value: $value, order: i32) {
-                perform(addr, SIZE, order, || {
+                perform(addr, SIZE, || {
                     // SAFETY: see `cell`.
                     unsafe { cell(addr) }.set(value);
                     Done {
                         op: Op::AtomicWrite,
+                        order,
                         read: 0,
                         written: value as u128,
                     }
                 });
             }
             fn modify(addr: usize, order: i32, change: impl Fn($value) -> $value) -> $value {
-                perform(addr, SIZE, order, || {
+                perform(addr, SIZE, || {
                     // SAFETY: see `cell`.
                     let read = update(unsafe { cell(addr) }, &change);
                     Done {
                         op: Op::AtomicRmw,
+                        order,
                         read: read as u128,
                         written: change(read) as u128,
                     }
@@ -227,17 +232,24 @@ macro_rules! atomic_hooks {
             unsafe extern "C" fn fetch_nand(addr: usize, value: $value, order: i32) -> $value {
                 modify(addr, order, |old| !(old & value))
             }
-            fn swap_if(addr: usize, old: $value, new: $value, order: i32) -> $value {
-                perform(addr, SIZE, order, || {
+            fn swap_if(
+                addr: usize,
+                old: $value,
+                new: $value,
+                [success, failure]: [i32; 2],
+            ) -> $value {
+                perform(addr, SIZE, || {
                     // SAFETY: see `cell`.
                     match unsafe { cell(addr) }.swap_if(old, new) {
                         Ok(read) => Done {
                             op: Op::AtomicRmw,
+                            order: success,
                             read: read as u128,
                             written: new as u128,
                         },
                         Err(read) => Done {
                             op: Op::AtomicRead,
+                            order: failure,
                             read: read as u128,
                             written: 0,
                         },
@@ -251,12 +263,12 @@ macro_rules! atomic_hooks {
                 expected: *mut $value,
                 new: $value,
                 order: i32,
-                _failure: i32,
+                failure: i32,
             ) -> i32 {
                 // SAFETY: the program passes a valid pointer.
                 let old = unsafe { expected.read_unaligned() };
                 let pc = caller();
-                let seen = swap_if(addr, old, new, order);
+                let seen = swap_if(addr, old, new, [order, failure]);
                 if seen != old {
                     // The program's own write, which its compiler leaves to us.
                     event::range(true, expected as usize, SIZE, pc);
@@ -271,9 +283,9 @@ macro_rules! atomic_hooks {
                 old: $value,
                 new: $value,
                 order: i32,
-                _failure: i32,
+                failure: i32,
             ) -> $value {
-                swap_if(addr, old, new, order)
+                swap_if(addr, old, new, [order, failure])
             }
             trampoline! {
                 concat!("__tsan_atomic", $bits, "_load") => load;
@@ -302,10 +314,11 @@ atomic_hooks!(128, u128, Atomic128);
 trampoline! { "__tsan_atomic_thread_fence" => thread_fence; }
 
 unsafe extern "C" fn thread_fence(order: i32) {
-    perform(0, 1, order, || {
+    perform(0, 1, || {
         fence(SeqCst);
         Done {
             op: Op::Fence,
+            order,
             read: 0,
             written: 0,
         }

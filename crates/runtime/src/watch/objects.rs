@@ -14,12 +14,10 @@ use crate::sys::Spin;
 pub struct Object {
     key: u64,
     next: u32,
-    /// The thread whose store heads what `released` knows (atomics).
-    pub head: u32,
     /// What whoever acquires learns.
     pub released: Kept,
-    /// What readers have released: who acquires for writing learns it. For a barrier: what those
-    /// learn who leave the round before.
+    /// What readers have released: who acquires for writing learns it. For a channel: what was
+    /// sent. For a barrier: what those learn who leave the round before.
     pub readers: Kept,
     /// How many a barrier waits for (0: not known), how many have come, and how many rounds there
     /// were.
@@ -183,7 +181,7 @@ fn take() -> u32 {
 fn give_back(number: u32, object: &mut Object) {
     object.released.clear();
     object.readers.clear();
-    (object.head, object.expected, object.arrived, object.round) = (0, 0, 0, 0);
+    (object.expected, object.arrived, object.round) = (0, 0, 0);
     (object.key, object.is_channel) = (0, false);
     FREE_LOCK.lock();
     object.next = FREE.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Which synchronisation orders what: C11's and POSIX's happens-before, no more and no less.
+//! Which synchronisation orders what: C++20's and POSIX's happens-before, no more and no less.
 //!
 //! * Locks: a release orders later acquisitions. What readers of a read-write lock release orders
 //!   later writers only.
@@ -7,12 +7,12 @@
 //! * Barriers: whoever leaves a round learns what all who came to it knew.
 //! * Threads: creation and join.
 //! * Atomics by their order: an acquire load learns what the release sequence that it reads from
-//!   carries. A store begins a new one, unless it is the same thread's; a read-modify-write goes on
-//!   with it. A relaxed store carries what the last release fence published; what relaxed loads
+//!   carries. A store begins a new one, whoever stores; a read-modify-write goes on with it. A
+//!   relaxed store carries what the last release fence published; what relaxed loads
 //!   have seen is learned at the next acquire fence.
 //!
-//! Where more is kept than the standard says (a semaphore's earlier posts, a sequence that a
-//! third thread's read-modify-write has joined), races are missed and none is invented.
+//! Where more is kept than the standard says (a semaphore's earlier posts), races are missed and none
+//! is invented.
 
 use deadheat_wire::{Op, Order};
 
@@ -82,10 +82,23 @@ pub fn sync(watcher: &mut Watcher, sync: &Sync) {
                 object.readers.join_into(&mut watcher.clock);
             });
         }
-        Op::ReadAcquire | Op::Wake | Op::Take | Op::Receive => learn(watcher, object),
-        Op::Release | Op::Notify | Op::NotifyAll | Op::Post | Op::Send => {
+        Op::ReadAcquire | Op::Wake => learn(watcher, object),
+        Op::Take | Op::Receive => {
+            learn(watcher, object);
+            objects::with(object, |object| {
+                object.readers.join_into(&mut watcher.clock);
+            });
+        }
+        Op::Release | Op::Notify | Op::NotifyAll | Op::Post => {
             mark(watcher, object, sync.pc);
             publish(watcher, object);
+        }
+        // An annotation's object may be an atomic one, whose stores end what atomics have released.
+        Op::Send => {
+            mark(watcher, object, sync.pc);
+            release(watcher, object, |watcher, object| {
+                watcher.release(&mut object.readers)
+            });
         }
         Op::ReadRelease => release(watcher, object, |watcher, object| {
             watcher.release(&mut object.readers)
@@ -203,22 +216,12 @@ pub fn atomic(watcher: &mut Watcher, op: Op, addr: usize, order: Order) {
     if !op.writes() {
         return;
     }
-    let head = watcher.thread + 1;
     let carries = order.releases() || watcher.has_fenced;
     if op == Op::AtomicWrite {
-        // A new sequence; a thread's own goes on.
-        objects::with(addr, |object| {
-            if object.head != head {
-                object.released.clear();
-            }
-            object.head = head;
-        });
+        objects::with(addr, |object| object.released.clear());
     }
     if carries {
         release(watcher, addr, |watcher, object| {
-            if op == Op::AtomicWrite {
-                object.head = head;
-            }
             if order.releases() {
                 watcher.release(&mut object.released);
             } else if !object.released.join_from(&watcher.fenced) {

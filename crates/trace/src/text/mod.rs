@@ -97,6 +97,26 @@ pub struct Written {
     pub dropped: BTreeMap<Op, u64>,
     /// What the numbers stand for that STD has as locations, other than themselves.
     pub locations: Vec<(i32, String)>,
+    /// What of that keeps events in an order which the file does not have: see [`lacks`].
+    pub lacks: Vec<&'static str>,
+}
+
+/// What an STD file that Deadheat has written lacks, by its last line: kinds of synchronisation that STD cannot say. Accesses
+/// that only these keep apart would race in other orders of the file's critical sections, though never in its own.
+///
+/// ```
+/// use deadheat_trace::text;
+///
+/// let trace = text::parse("T0|post(s)|1\nT1|take(s)|2\n")?;
+/// let mut out = Vec::new();
+/// text::write(&mut trace.stream(), &mut out, text::Flavor::Std)?;
+/// let last = std::str::from_utf8(&out)?.lines().next_back();
+/// assert_eq!(last.and_then(text::lacks), Some("semaphores".to_owned()));
+/// assert_eq!(text::lacks("T0|rel(m)|7"), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn lacks(last_line: &str) -> Option<String> {
+    standard::lacks(last_line)
 }
 
 /// Writes a trace as text. Nothing is lost in [`Flavor::Full`] but the modules: a recording's

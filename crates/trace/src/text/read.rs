@@ -56,6 +56,11 @@ impl<R: BufRead> Reader<R> {
         Ok(reader)
     }
 
+    /// The number of the line read last, from 1.
+    pub fn line(&self) -> u64 {
+        self.number
+    }
+
     fn find_header(&mut self) -> Result<(), ParseError> {
         while self.next_line()? {
             if self.number == 1 && self.line.starts_with(&deadheat_wire::FILE_MAGIC) {

@@ -17,6 +17,11 @@
 //!   Accesses that overlap but start apart are different variables.
 //! * Waits, notifications, futexes and fences are left out: the locks and atomics around them say
 //!   it already.
+//!
+//! That is no more than happens-before needs. An analysis that reorders critical sections would find orders
+//! that a semaphore or a barrier forbids. So a file that lacks such things says so, in a way that every reader of
+//! STD understands and that changes nothing: its last two lines take and give back a lock of this name
+//! ([`MARK`]), which nobody else uses.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufWriter, Write};
@@ -39,8 +44,13 @@ pub(super) fn write<S: Steps, W: Write>(
         blocks: BTreeMap::new(),
         blocks_seen: 0,
     };
+    let mut last = None;
     while let Some(step) = steps.next_step().map_err(WriteError::Read)? {
         writer.step(&step, steps.tables())?;
+        last = Some(step);
+    }
+    if let Some(last) = last {
+        writer.mark(&last, steps.tables())?;
     }
     writer.out.flush()?;
     Ok(writer.written)
@@ -59,7 +69,49 @@ struct Writer<W: Write> {
     blocks_seen: u64,
 }
 
+/// How the name of the lock begins that marks a file which lacks something; what it lacks follows.
+const MARK: &str = "lossy@";
+
+/// What keeps events in order and STD cannot say; by operations.
+const LACKED: [(&str, &[Op]); 9] = [
+    ("barriers", &[Op::BarrierEnter, Op::BarrierExit]),
+    ("channels", &[Op::Send, Op::Receive]),
+    ("conditions", &[Op::Wait, Op::Wake]),
+    ("external-writes", &[Op::ExternalWrite]),
+    (
+        "failed-attempts",
+        &[Op::Refused, Op::ReadRefused, Op::TakeRefused],
+    ),
+    ("futexes", &[Op::FutexWait, Op::FutexWoken]),
+    ("gaps", &[Op::Lost]),
+    ("read-locks", &[Op::ReadAcquire]),
+    ("semaphores", &[Op::Post, Op::Take]),
+];
+
+/// See [`super::lacks`].
+pub(super) fn lacks(last_line: &str) -> Option<String> {
+    let (_, rest) = last_line.split_once("|rel(")?;
+    let (name, _) = rest.split_once(")|")?;
+    let kinds = name.strip_prefix(MARK)?;
+    Some(kinds.replace('_', ", ").replace('-', " "))
+}
+
 impl<W: Write> Writer<W> {
+    /// Marks the file, if it lacks something.
+    fn mark(&mut self, last: &Step, tables: &Tables) -> io::Result<()> {
+        let has = |op: &Op| {
+            self.written.translated.contains_key(op) || self.written.dropped.contains_key(op)
+        };
+        let kinds = LACKED.iter().filter(|(_, ops)| ops.iter().any(has));
+        self.written.lacks = kinds.map(|(name, _)| *name).collect();
+        if self.written.lacks.is_empty() {
+            return Ok(());
+        }
+        let name = format!("{MARK}{}", self.written.lacks.join("_"));
+        self.line(last, tables, "acq", Some(&name))?;
+        self.line(last, tables, "rel", Some(&name))
+    }
+
     fn step(&mut self, step: &Step, tables: &Tables) -> io::Result<()> {
         let event = &step.event;
         let op = event.op();

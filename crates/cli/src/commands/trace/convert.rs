@@ -163,4 +163,10 @@ fn tell(written: &text::Written) {
     if !written.dropped.is_empty() {
         say(format_args!("left out: {}", listed(&written.dropped)));
     }
+    if !written.lacks.is_empty() {
+        say(format_args!(
+            "note: STD cannot say {}: the file is marked, as it proves nothing about other orders than its own",
+            written.lacks.join(", ").replace('-', " ")
+        ));
+    }
 }

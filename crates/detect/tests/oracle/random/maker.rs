@@ -34,6 +34,8 @@ enum State {
 /// A trace in the making.
 pub(super) struct Maker {
     shape: Shape,
+    /// Threads end without saying so.
+    silent: bool,
     states: Vec<State>,
     joined: Vec<bool>,
     /// Who holds each lock, and whether for reading.
@@ -46,13 +48,14 @@ pub(super) struct Maker {
 
 impl Maker {
     /// Before the first step. Threads are there from the start, or created.
-    pub fn new(shape: Shape, forks: bool) -> Self {
+    pub fn new(shape: Shape, forks: bool, silent: bool) -> Self {
         let mut states = vec![State::Runs; shape.threads as usize];
         if forks {
             states[1..].fill(State::Unborn);
         }
         let mut maker = Maker {
             shape,
+            silent,
             joined: vec![false; states.len()],
             states,
             held: vec![Vec::new(); shape.locks as usize],
@@ -114,7 +117,9 @@ impl Maker {
         let steps = able[usize::from(who) % able.len()];
         let step = steps[usize::from(what) % steps.len()];
         self.apply(&step);
-        self.steps.push(step);
+        if !(self.silent && step.event.op() == Op::End) {
+            self.steps.push(step);
+        }
     }
 
     /// What a thread can do next; what it should do often comes up several times.

@@ -1,5 +1,9 @@
 //! Cuts the memory that a window accesses into runs of bytes that no access touches in part.
+//!
+//! Those are *shared* that several threads access and some thread writes. Code that nobody saw writes all bytes at once: what it writes
+//! to a thread's own bytes beside shared ones depends on others, too, so those are shared as well.
 
+use deadheat_trace::Op;
 use rustc_hash::FxHashMap;
 
 use crate::Window;
@@ -44,6 +48,8 @@ pub struct Use {
     thread: Option<u32>,
     is_shared: bool,
     is_written: bool,
+    /// Code that nobody saw writes all of it at once.
+    is_external: bool,
 }
 
 /// The part of an access that lies in one atom.
@@ -52,6 +58,8 @@ pub struct Piece {
     pub atom: usize,
     /// Its number among the shared ones, if it is.
     pub shared: Option<u32>,
+    /// Several threads access it, and some thread writes it.
+    pub is_contended: bool,
     /// Nobody writes it.
     pub is_only_read: bool,
     /// Where it begins in the access.
@@ -72,6 +80,10 @@ impl Use {
             self.add(thread, other.is_written);
         }
         self.is_shared |= other.is_shared;
+    }
+
+    fn is_contended(self) -> bool {
+        self.is_shared && self.is_written
     }
 }
 
@@ -107,6 +119,7 @@ impl Atoms {
             });
             let usage = &mut uses[number as usize];
             usage.add(threads.of[position], event.op().writes());
+            usage.is_external |= event.op() == Op::ExternalWrite;
             // Whoever allocates or frees the block writes to it.
             for end in lives.around(position) {
                 usage.add(threads.of[end as usize], true);
@@ -165,18 +178,42 @@ impl Atoms {
                     atom.usage.join(uses[*number as usize]);
                 }
             }
-            let mut is_shared = false;
-            for atom in &mut self.atoms[first..] {
-                if atom.usage.is_shared && atom.usage.is_written {
-                    is_shared = true;
-                    atom.shared = self.shared as u32;
-                    self.shared += 1;
-                }
-            }
+            let is_shared = self.atoms[first..]
+                .iter()
+                .any(|atom| atom.usage.is_contended());
+            self.number(first, &order[at..next], uses);
             for number in &order[at..next] {
                 self.extents[*number as usize].is_shared = is_shared;
             }
             at = next;
+        }
+    }
+
+    /// Numbers the shared atoms among those from `first` on, which are of these extents.
+    fn number(&mut self, first: usize, extents: &[u32], uses: &[Use]) {
+        let mut is_shared: Vec<bool> = self.atoms[first..]
+            .iter()
+            .map(|atom| atom.usage.is_contended())
+            .collect();
+        let external = extents.iter().map(|number| *number as usize);
+        for number in external.filter(|number| uses[*number].is_external) {
+            let extent = &self.extents[number];
+            let start = extent.first as usize - first;
+            let range = start..start + extent.count as usize;
+            if self.atoms[first..][range.clone()]
+                .iter()
+                .any(|atom| atom.usage.is_contended())
+            {
+                is_shared[range].fill(true);
+            }
+        }
+        for (atom, _) in self.atoms[first..]
+            .iter_mut()
+            .zip(is_shared)
+            .filter(|(_, is_shared)| *is_shared)
+        {
+            atom.shared = self.shared as u32;
+            self.shared += 1;
         }
     }
 
@@ -201,6 +238,7 @@ impl Atoms {
             Piece {
                 atom: number as usize,
                 shared: (atom.shared != NONE).then_some(atom.shared),
+                is_contended: atom.usage.is_contended(),
                 is_only_read: !atom.usage.is_written,
                 offset: atom.start - start,
                 bytes: atom.bytes,

@@ -1,8 +1,8 @@
 //! Shared memory: who writes what, and what each read saw.
 //!
 //! Memory is cut into *atoms*, the runs of bytes that no access touches in part ([`atoms`]). Only
-//! atoms that several threads access and some thread writes are kept: a read of others sees what it
-//! saw whatever the schedule, as far as the thread itself does what it did ([`needs`]).
+//! shared ones are kept: a read of others sees what it saw whatever the schedule, as far as the thread
+//! itself does what it did ([`needs`]).
 
 mod atoms;
 pub mod needs;
@@ -83,8 +83,9 @@ impl Memory {
             strict: FxHashMap::default(),
         };
         memory.of_border(window, &atoms);
-        // The last write to each atom, also to those that are not shared.
+        // The last write and access to each atom, also to those that are not shared.
         let mut last_write = vec![NONE; atoms.count()];
+        let mut last_access: Vec<Option<u32>> = vec![None; atoms.count()];
         for (position, step) in window.steps.iter().enumerate() {
             memory.first_part.push(memory.parts.len() as u32);
             let (event, op) = (position as u32, step.event.op());
@@ -92,8 +93,13 @@ impl Memory {
             if !op.is_access() {
                 continue;
             }
+            if op == Op::ExternalWrite && atoms.pieces(position).any(|piece| piece.is_contended) {
+                let last = atoms.pieces(position).map(|piece| last_access[piece.atom]);
+                memory.note_strict(threads, event, last.min().flatten());
+            }
             let mut is_shared_read = false;
             for piece in atoms.pieces(position) {
+                last_access[piece.atom] = Some(event);
                 if let Some(shared) = piece.shared {
                     is_shared_read |= op.reads();
                     let place = (shared, piece.offset, piece.bytes);
@@ -109,7 +115,6 @@ impl Memory {
         }
         memory.first_part.push(memory.parts.len() as u32);
         memory.know_initial(window);
-        memory.note_strict(window, threads);
         memory.sort_reads(threads);
         memory
     }
@@ -208,31 +213,20 @@ impl Memory {
         }
     }
 
-    /// What must have happened for a write by code that nobody saw.
-    fn note_strict(&mut self, window: &Window, threads: &Threads) {
-        for (position, step) in window.steps.iter().enumerate() {
-            if step.event.op() != Op::ExternalWrite || self.parts(position as u32).is_empty() {
-                continue;
+    /// What must have happened for a write to shared memory by code that nobody saw: all that others
+    /// did since the last accesses to its atoms, of which `since` is the first. It is one write, so
+    /// those to atoms that only its own thread uses count, too.
+    fn note_strict(&mut self, threads: &Threads, event: u32, since: Option<u32>) {
+        let mut strict = Vec::new();
+        for (thread, chain) in threads.chains.iter().enumerate() {
+            let upto = chain.partition_point(|other| *other < event);
+            let is_own = threads.of[event as usize] as usize == thread;
+            let is_since = upto > 0 && since.is_none_or(|since| chain[upto - 1] >= since);
+            if !is_own && is_since {
+                strict.push((thread as u32, upto as u32));
             }
-            let event = position as u32;
-            // The last access to each part before it; the earliest of them.
-            let last = self.parts(event).iter().map(|part| {
-                let accesses = &self.accesses[part.atom as usize];
-                let at = accesses.partition_point(|access| *access < event);
-                at.checked_sub(1).map(|at| accesses[at])
-            });
-            let since = last.min().flatten();
-            let mut strict = Vec::new();
-            for (thread, chain) in threads.chains.iter().enumerate() {
-                let upto = chain.partition_point(|other| *other < event);
-                let is_own = threads.of[position] as usize == thread;
-                let is_since = upto > 0 && since.is_none_or(|since| chain[upto - 1] >= since);
-                if !is_own && is_since {
-                    strict.push((thread as u32, upto as u32));
-                }
-            }
-            self.strict.insert(event, strict);
         }
+        self.strict.insert(event, strict);
     }
 
     /// The parts of an access that lie in shared memory.

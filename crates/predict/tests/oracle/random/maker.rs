@@ -34,6 +34,8 @@ pub(super) struct Maker {
     block: bool,
     /// Whether threads mostly do what programs do: see `weight`.
     disciplined: bool,
+    /// Threads begin and end without saying so, as in STD.
+    silent: bool,
     objects: Objects,
     border: Border,
     steps: Vec<Step>,
@@ -48,6 +50,7 @@ impl Maker {
             memory: FxHashMap::default(),
             block: false,
             disciplined: start >> 28 & 3 != 3,
+            silent: start >> 30 == 3,
             objects: Objects::new(shape, start),
             border: Border::default(),
             steps: Vec::new(),
@@ -117,6 +120,9 @@ impl Maker {
         };
         for step in actions[usize::from(what) % actions.len()].clone() {
             self.apply(&step);
+            if self.silent && matches!(step.event.op(), Op::Begin | Op::End) {
+                continue;
+            }
             let at = Pc(self.steps.len() as u32);
             self.steps.push(placed(&step, at));
         }

@@ -1,0 +1,297 @@
+//! All questions about one window.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use deadheat_trace::{EventIndex, Pc};
+use rustc_hash::FxHashSet;
+
+use super::windows::Piece;
+use super::{Known, Proven, Refused, Round, Statistics};
+use crate::standstill::exhaustive;
+use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage, check};
+use crate::{candidates, cycles, standstills};
+
+/// About how much work it is to see an event of a window from all sides.
+const OF_EVENT: u64 = 16;
+
+/// What a window has shown.
+#[derive(Default)]
+pub(super) struct Looked {
+    pub races: Vec<(Places, Proven)>,
+    pub deadlocks: Vec<(Vec<Pc>, Proven)>,
+    /// Candidates that were not proven here; of those without an answer a pair of events.
+    pub open: Vec<(Places, Option<[EventIndex; 2]>)>,
+    pub refused: Vec<Refused>,
+    pub statistics: Statistics,
+    /// How much was done.
+    pub work: u64,
+    /// Something was not asked about, or not for long enough, as there was no more work to be done for it.
+    pub is_cut_short: bool,
+    /// A question has hit a limit in time.
+    pub is_timed_out: bool,
+}
+
+impl Looked {
+    /// Of a window that was not looked at.
+    pub fn not() -> Self {
+        Looked {
+            is_cut_short: true,
+            ..Looked::default()
+        }
+    }
+}
+
+/// What came of a question.
+enum Asked {
+    Proven(Proven),
+    Impossible,
+    Unknown,
+}
+
+/// A window that is looked at.
+pub(super) struct Look<'a> {
+    round: &'a Round<'a>,
+    known: &'a Known,
+    piece: &'a Piece,
+    reduced: &'a Reduced,
+    /// What may be done and was.
+    all: Budget<'a>,
+    /// The places of what was proven here.
+    proven: FxHashSet<Places>,
+    locked: FxHashSet<Vec<Pc>>,
+    looked: Looked,
+}
+
+impl<'a> Look<'a> {
+    /// Looks at a window.
+    pub fn at(round: &'a Round<'a>, known: &'a Known, piece: &'a Piece) -> Looked {
+        let all = Budget {
+            work: round.share,
+            deadline: round.until,
+            stop: Some(round.observer.stop()),
+            spent: Cell::new(OF_EVENT * piece.window.steps.len() as u64),
+        };
+        let mut looked = Looked::default();
+        if all.is_over() {
+            looked.is_cut_short = true;
+        } else if !piece.window.steps.is_empty() {
+            let reduced = Reduced::of(&piece.window);
+            let model = Model::new(&reduced.window);
+            let mut look = Look {
+                round,
+                known,
+                piece,
+                reduced: &reduced,
+                all,
+                proven: FxHashSet::default(),
+                locked: FxHashSet::default(),
+                looked: Looked::default(),
+            };
+            let mut asker = Asker::new(&model);
+            look.races(&model, &mut asker);
+            look.deadlocks(&model, &mut asker);
+            looked = look.looked;
+            looked.work = look.all.spent.get();
+        }
+        looked.statistics.windows = 1;
+        looked
+    }
+
+    /// Whether no more may be done.
+    fn is_over(&mut self) -> bool {
+        let is_over = self.all.is_over();
+        self.looked.is_cut_short |= is_over;
+        is_over
+    }
+
+    fn is_growing(&self) -> bool {
+        self.round.share.is_some()
+    }
+
+    fn is_proven(&self, places: Places) -> bool {
+        self.known.proven.contains(&places) || self.proven.contains(&places)
+    }
+
+    fn is_locked(&self, places: &Vec<Pc>) -> bool {
+        self.known.locked.contains(places) || self.locked.contains(places)
+    }
+
+    fn races(&mut self, model: &Model, asker: &mut Asker) {
+        let steps = &model.window.steps;
+        let source = self.round.source;
+        let is_judged = |event: u32| (source.is_judged)(&steps[event as usize].event);
+        let is_known = |places: Places| self.known.proven.contains(&places);
+        let candidates = candidates(model, is_judged, is_known);
+        self.looked.statistics.left_out += candidates.left_out;
+        for (places, pairs) in candidates.pairs {
+            let mut unknown = None;
+            for pair in pairs {
+                if self.is_proven(places) || self.is_over() {
+                    break;
+                }
+                // What lies in the part that was in the window before, too, was asked about there.
+                let whole = pair.map(|event| self.reduced.position(event));
+                if whole[1] < self.piece.is_old {
+                    continue;
+                }
+                match self.ask(asker, Goal::Race, &pair) {
+                    Asked::Proven(proven) => {
+                        self.proven.insert(places);
+                        self.looked.races.push((places, proven));
+                        break;
+                    }
+                    // A smaller window has answered.
+                    Asked::Unknown if self.is_growing() => {}
+                    Asked::Unknown => {
+                        unknown = unknown.or(Some(whole.map(|at| self.index(at))));
+                    }
+                    Asked::Impossible => {}
+                }
+            }
+            if !self.is_proven(places) {
+                self.looked.open.push((places, unknown));
+            }
+        }
+    }
+
+    fn deadlocks(&mut self, model: &Model, asker: &mut Asker) {
+        for (places, cuts) in cycles(model).cuts {
+            for cut in cuts {
+                if self.is_locked(&places) || self.is_over() {
+                    break;
+                }
+                if let Asked::Proven(proven) = self.ask(asker, Goal::Deadlock, &cut) {
+                    self.locked.insert(places.clone());
+                    self.looked.deadlocks.push((places.clone(), proven));
+                }
+            }
+        }
+        self.standstills(model, asker);
+    }
+
+    /// Waits that nobody can end. Of all that stand still together those are told that hold each other up: the fewest.
+    fn standstills(&mut self, model: &Model, asker: &mut Asker) {
+        let guessed = standstills(model).into_iter();
+        let guessed = guessed.map(|(places, still)| (places, still, None));
+        let reached = exhaustive::reached(model).into_iter();
+        let reached = reached.map(|reached| {
+            let exhaustive::Reached {
+                places,
+                still,
+                schedule,
+            } = reached;
+            (places, still, Some(schedule))
+        });
+        let mut all: Vec<_> = guessed.chain(reached).collect();
+        all.sort_by_key(|(_, still, _)| still.core.len());
+        let mut proven_cuts: Vec<Vec<u32>> = Vec::new();
+        for (places, still, schedule) in all {
+            let next = still.next();
+            let mut cut = next.clone();
+            cut.sort_unstable();
+            if proven_cuts.contains(&cut) || self.is_locked(&places) || self.is_over() {
+                continue;
+            }
+            let asked = match schedule {
+                None => self.ask(asker, Goal::Deadlock, &next),
+                Some(schedule) => {
+                    let answer = (Answer::Reached(schedule), Stage::Search);
+                    self.settled(Goal::Deadlock, &next, answer, Duration::ZERO)
+                }
+            };
+            if let Asked::Proven(proven) = asked {
+                proven_cuts.push(cut);
+                self.locked.insert(places.clone());
+                let bystanders = still.bystanders.len();
+                let proven = Proven {
+                    bystanders,
+                    ..proven
+                };
+                self.looked.deadlocks.push((places, proven));
+            }
+        }
+    }
+
+    /// Asks about a cut of the reduced window; the witness, if there is one that the checker accepts.
+    fn ask(&mut self, asker: &mut Asker, goal: Goal, next: &[u32]) -> Asked {
+        let started = Instant::now();
+        let effort = &self.round.options.budget;
+        let own = effort.deadline();
+        let budget = Budget {
+            work: self.all.left().into_iter().chain([effort.work]).min(),
+            deadline: own.into_iter().chain(self.all.deadline).min(),
+            stop: self.all.stop,
+            spent: Cell::default(),
+        };
+        let inner = Cut {
+            goal,
+            next: next.to_vec(),
+        };
+        let answer = asker.ask(&inner, &budget);
+        // However little there is to do, asking is something.
+        self.all.spend(budget.spent.get() + OF_EVENT);
+        if answer.0 == Answer::Unknown {
+            let is_late = |deadline: Instant| Instant::now() >= deadline;
+            self.looked.is_timed_out |= own.is_some_and(is_late);
+            self.looked.is_cut_short |= self.is_growing();
+        }
+        self.settled(goal, next, answer, started.elapsed())
+    }
+
+    /// An answer about a cut of the reduced window; the witness, if it is one that the checker accepts.
+    fn settled(
+        &mut self,
+        goal: Goal,
+        next: &[u32],
+        (answer, stage): (Answer, Stage),
+        took: Duration,
+    ) -> Asked {
+        let is_growing = self.is_growing();
+        let figures = &mut self.looked.statistics;
+        figures.asked += 1;
+        let of_stage = &mut figures.stages[stage as usize];
+        of_stage.took += took;
+        let schedule = match answer {
+            Answer::Reached(schedule) => {
+                of_stage.reached += 1;
+                schedule
+            }
+            Answer::Impossible => {
+                of_stage.impossible += 1;
+                return Asked::Impossible;
+            }
+            // A smaller window has answered.
+            Answer::Unknown if is_growing => return Asked::Unknown,
+            Answer::Unknown => {
+                figures.unknown += 1;
+                return Asked::Unknown;
+            }
+        };
+        let positions = next.iter().map(|event| self.reduced.position(*event));
+        let whole = Cut {
+            goal,
+            next: positions.collect(),
+        };
+        let schedule = self.reduced.schedule(&schedule, &whole);
+        self.all.spend(self.piece.window.steps.len() as u64);
+        let next: Vec<EventIndex> = whole.next.iter().map(|at| self.index(*at)).collect();
+        if let Err(violation) = check::check(&self.piece.window, &whole, &schedule) {
+            self.looked.refused.push(Refused { next, violation });
+            return Asked::Unknown;
+        }
+        Asked::Proven(Proven {
+            goal,
+            next,
+            bystanders: 0,
+            start: self.piece.window.start,
+            schedule: schedule.into_iter().map(|at| self.index(at)).collect(),
+            stage,
+        })
+    }
+
+    fn index(&self, position: u32) -> EventIndex {
+        debug_assert!((position as usize) < self.round.source.steps.len());
+        EventIndex(self.piece.window.start.0 + u64::from(position))
+    }
+}
