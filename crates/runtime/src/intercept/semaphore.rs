@@ -46,6 +46,9 @@ unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_
     let pc = caller();
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::sem_init(semaphore, shared, value) };
+    if shared != 0 {
+        crate::process::memory_is_shared();
+    }
     if result == 0 && threads::visible() {
         let made = Sync::life(Op::Init, Kind::Semaphore, semaphore, pc);
         // Of one that is shared with other processes nobody knows what it holds.

@@ -7,7 +7,9 @@ use deadheat_wire::explore::{ending, standing};
 use super::super::explore::Phase;
 use super::super::replay::Deed;
 use super::super::task::{State, Waited};
-use super::super::turn;
+use super::super::endings::{self, Hope, World};
+use super::super::explore::server;
+use super::super::{signals, timers, turn};
 use super::Scheduler;
 use crate::threads::Thread;
 use crate::{record, sys};
@@ -83,17 +85,32 @@ impl Scheduler {
                 self.explorer.grant();
                 return Some(next);
             }
+            if self.away > 0 && !can_wait {
+                return None;
+            }
+            if self.time_passes() || self.look_for_first_time() {
+                continue;
+            }
             if self.away > 0 {
-                if !can_wait {
-                    return None;
-                }
                 turn::wait_for_arrivals(arrivals);
             } else if self.looked_at != self.log.events && self.look_again(Waited::Idle) {
                 self.looked_at = self.log.events;
             } else {
-                self.stuck();
+                self.stuck(arrivals, can_wait);
             }
         }
+    }
+
+    /// Fires the first timer, if there is one.
+    fn time_passes(&mut self) -> bool {
+        let first = timers::first();
+        if first == u64::MAX {
+            return false;
+        }
+        self.steps = self.steps.max(first);
+        timers::fire(self.steps);
+        self.explorer.met_timer();
+        true
     }
 
     /// Counts in those who came back from calls. Time does not pass by itself.
@@ -101,6 +118,7 @@ impl Scheduler {
         if super::LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
             self.look_again(Waited::Woken);
         }
+        signals::route(self);
         for index in self.ready..self.count {
             let task = self.task(index);
             if task.state == State::Away && task.context.parked.load(Ordering::Acquire) != 0 {
@@ -200,8 +218,11 @@ impl Scheduler {
                 first = (task.until, index);
             }
         }
-        if first.0 != u64::MAX {
+        if first.0 != u64::MAX && first.0 <= timers::first() {
             return Some(self.time_out(first.1));
+        }
+        if timers::first() != u64::MAX {
+            return None;
         }
         let (_, _, index) = spinner?;
         if self.spins(index) && self.task(index).spin.indulge() {
@@ -227,10 +248,24 @@ impl Scheduler {
         }
     }
 
-    /// Nobody can go on.
-    fn stuck(&mut self) -> ! {
+    /// Nobody can go on. In a copy of the program nobody outside will change that; but in the program somebody might.
+    fn stuck(&mut self, arrivals: u32, can_wait: bool) {
+        let world = World::now(false);
+        let waits = (self.ready..self.count).map(|index| {
+            // SAFETY: records of threads that have not ended; we have the turn.
+            unsafe { (*self.tasks[index]).task.kind }
+        });
+        let is_hopeless = endings::hope(&world, waits) <= Hope::Unlikely;
+        if is_hopeless || !self.explorer.is_silent() {
+            self.tell_places();
+            self.ends_with(ending::DEADLOCK);
+        }
+        if server::copy() == 0 && can_wait {
+            self.hope_for_others(arrivals, can_wait);
+            return;
+        }
         self.tell_places();
-        self.ends_with(ending::DEADLOCK)
+        self.explorer.waits_outside();
     }
 
     /// The run is over; if it was recorded, the recording is closed.
