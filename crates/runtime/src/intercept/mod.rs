@@ -152,6 +152,9 @@ impl Taking {
         if result == libc::EOWNERDEAD {
             lock::inherited(self.object, self.pc);
         }
+        if is_taken && self.op == Op::Take {
+            semaphore::lowered(self.object);
+        }
         if is_taken {
             self.limit
                 .mark(Sync::new(self.op, self.object, self.pc))

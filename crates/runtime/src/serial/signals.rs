@@ -14,6 +14,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::Op;
 
+use super::explore::server;
 use super::scheduler::{Scheduler, scheduler};
 use super::task::State;
 use super::turn;
@@ -222,8 +223,24 @@ pub fn fired(number: u32, signal: i32, info: &Info) {
 
 fn leave_to_kernel(signal: i32, info: &Info) {
     let place = &raw const *info as usize;
-    let args = [sys::getpid() as usize, signal as usize, place, 0, 0, 0];
-    sys::call(libc::SYS_rt_sigqueueinfo, args);
+    let process = sys::getpid() as usize;
+    let args = [process, signal as usize, place, 0, 0, 0];
+    if sys::call(libc::SYS_rt_sigqueueinfo, args) == 0 {
+        return;
+    }
+    // What a process tells about itself, only its first kernel thread may say: the kernel says it. A copy of the program may not ask for that.
+    match server::copy() {
+        0 => sys::call(libc::SYS_kill, [process, signal as usize, 0, 0, 0, 0]),
+        _ => {
+            let mut told = *info;
+            told.0[1] = libc::SI_QUEUE as u32 as u64;
+            let place = &raw const told as usize;
+            sys::call(
+                libc::SYS_rt_sigqueueinfo,
+                [process, signal as usize, place, 0, 0, 0],
+            )
+        }
+    };
 }
 
 /// The thread that a signal to the process is for: one that waits for it, else one that does not block it.
@@ -288,7 +305,13 @@ fn forward(home: i32, entry: &Entry) {
 fn send_really(tid: i32, signal: i32, info: &Info) -> isize {
     let place = &raw const *info as usize;
     let args = [sys::getpid() as usize, tid as usize, signal as usize, place, 0, 0];
-    sys::call(libc::SYS_rt_tgsigqueueinfo, args)
+    let sent = sys::call(libc::SYS_rt_tgsigqueueinfo, args);
+    if sent == 0 {
+        return sent;
+    }
+    // As above: another kernel thread is told that one has sent it.
+    let args = [sys::getpid() as usize, tid as usize, signal as usize, 0, 0, 0];
+    sys::call(libc::SYS_tgkill, args)
 }
 
 /// How handlers ran.
