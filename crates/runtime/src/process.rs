@@ -280,7 +280,7 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
         (*local).handlers += 1;
         (*local).cursor.clear();
         (*local).set_watcher(core::ptr::null_mut());
-        if mode() != Mode::Serial {
+        if mode() != Mode::Serial || serial::is_at_home() {
             signals::keep_receipt(signal);
         }
         let handler: Handler =

@@ -177,14 +177,17 @@ fn block_telling(
         }
         let ran = signals::deliver(me);
         // SAFETY: as above.
-        if unsafe { !core::mem::take(&mut (*me).task.interrupted) } {
-            return turn_holder().outcome(me);
-        }
+        let is_over = unsafe { !core::mem::take(&mut (*me).task.interrupted) };
+        let outcome = turn_holder().outcome(me);
+        // Who was only told to look again, and handles a signal before it does, was interrupted.
+        let has_happened = !(retries && matches!(outcome, Waited::Woken | Waited::Idle));
         match ran {
-            // It was called for a signal that it waits for.
-            signals::Ran::None if kind == Kind::Signal => return Waited::Woken,
+            _ if is_over && has_happened => return outcome,
             signals::Ran::Ending if kind.ends_by_handler() => return Waited::Interrupted,
             signals::Ran::Restarting if kind.ends_by_handler() => return Waited::Restarted,
+            _ if is_over => return outcome,
+            // It was called for a signal that it waits for.
+            signals::Ran::None if kind == Kind::Signal => return Waited::Woken,
             _ => turn_holder().resume_wait(me),
         }
     }

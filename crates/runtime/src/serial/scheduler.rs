@@ -350,9 +350,11 @@ impl Scheduler {
     /// Lets those look again who wait for the world outside.
     fn look_outside(&mut self, outcome: Waited) -> bool {
         let mut any = false;
+        let steps = self.steps;
         for index in self.ready..self.count {
             let task = self.task(index);
-            if task.state == State::Blocked && task.retries && task.object < CHANNELS_END {
+            let is_outside = task.retries && task.object < CHANNELS_END;
+            if task.state == State::Blocked && is_outside && task.until > steps {
                 task.outcome = outcome;
                 self.make_ready(index);
                 any = true;
