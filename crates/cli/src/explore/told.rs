@@ -117,10 +117,6 @@ pub fn effects(bits: u32) -> Vec<&'static str> {
             effect::WAITING,
             "it waits for signals, or for other processes or threads of the C library",
         ),
-        (
-            effect::TIMERS,
-            "its timers fired only when no thread could go on",
-        ),
     ];
     let those = kinds.into_iter().filter(|(bit, _)| bits & bit != 0);
     those.map(|(_, told)| told).collect()

@@ -630,16 +630,29 @@ pub fn wait_for_end(thread: *mut Thread, limit: Limit, pc: usize) -> Waited {
     with_turn(|me| block_telling(me, object, Kind::Join, limit, false, Some(unended)))
 }
 
-/// Why a join is refused: of itself, of one that joins in return, of one that another joins; 0 if it is not. As glibc has it.
+/// Why a join is refused: of itself, of one that joins in return, of one that another joins; 0 if it is not. As POSIX has it; some versions of glibc wait for
+/// ever for a thread that joins in return, which the user is told.
 pub fn refuses_join(thread: *mut Thread) -> i32 {
+    static SAID: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
     with_turn(|me| {
         // SAFETY: records that are kept for whoever may join; we have the turn.
-        unsafe {
-            match () {
-                () if thread == me || (*me).task.joiner == thread => libc::EDEADLK,
-                () if !(*thread).task.joiner.is_null() => libc::EINVAL,
-                () => 0,
+        let (joins_me, joiner) = unsafe { ((*me).task.joiner, (*thread).task.joiner) };
+        if thread == me {
+            return libc::EDEADLK;
+        }
+        if joins_me == thread {
+            if SAID.swap(1, Ordering::Relaxed) == 0 {
+                crate::message::say(format_args!(
+                    "T{} joins T{}, which joins it: the answer is EDEADLK. Some versions of glibc wait for ever instead",
+                    id(me),
+                    id(thread)
+                ));
             }
+            return libc::EDEADLK;
+        }
+        match joiner.is_null() {
+            true => 0,
+            false => libc::EINVAL,
         }
     })
 }
