@@ -207,7 +207,8 @@ pub fn shares_memory() -> bool {
 
 /// The program's own signal handlers, by signal.
 static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
-/// For which signals there is one; which of them let calls begin anew, and which are removed once they run.
+/// For which signals there is one; which of them let calls begin anew, and which are removed once
+/// they run.
 static CAUGHT: AtomicU64 = AtomicU64::new(0);
 static RESTARTS: AtomicU64 = AtomicU64::new(0);
 static ONCE: AtomicU64 = AtomicU64::new(0);
@@ -374,7 +375,8 @@ unsafe extern "C" fn sigprocmask(how: c_int, new: usize, old: usize) -> c_int {
     }
 }
 
-/// Changes which signals the running thread does not want, where the kernel does not know; an error number.
+/// Changes which signals the running thread does not want, where the kernel does not know; an error
+/// number.
 unsafe fn change_mask(now: u64, how: c_int, new: usize, old: usize) -> c_int {
     let wanted = match new {
         0 => None,
@@ -481,8 +483,9 @@ unsafe fn leave_handler(sp: usize) -> bool {
     false
 }
 
-/// A jump out of a handler puts back the mask of a kernel thread that other threads use as well: it must be the one that fits now. If it puts none back, what
-/// the handler's run has blocked stays blocked for the thread.
+/// A jump out of a handler puts back the mask of a kernel thread that other threads use as well: it
+/// must be the one that fits now. If it puts none back, what the handler's run has blocked stays
+/// blocked for the thread.
 unsafe fn fit_mask(buffer: usize) {
     const MASK_WAS_SAVED: usize = 64;
     const SAVED_MASK: usize = 72;

@@ -67,7 +67,8 @@ pub mod effect {
     pub const READING: u32 = 8;
     /// All threads waited for something that only the world outside could bring.
     pub const WAITING: u32 = 16;
-    /// Timers fired; only when no thread could go on, not at all the times at which they could have.
+    /// Timers fired; only when no thread could go on, not at all the times at which they could
+    /// have.
     pub const TIMERS: u32 = 32;
 }
 

@@ -63,7 +63,6 @@ pub fn was_sent_on(channel: usize) -> bool {
     SENT_ON[index / 64].load(Ordering::Acquire) & 1 << (index % 64) != 0
 }
 
-
 /// The own channel of an end of a socket.
 pub fn of_end(number: usize) -> usize {
     ENDS + number % ((ALL - ENDS) / 8) * 8

@@ -86,7 +86,8 @@ impl Interrupted for () {
     const ANSWER: () = ();
 }
 
-/// Whether nobody but threads of this process can end a wait on a descriptor: it is a pipe with all of its ends here.
+/// Whether nobody but threads of this process can end a wait on a descriptor: it is a pipe with all
+/// of its ends here.
 fn is_own_pipe(fd: c_int) -> bool {
     let Some(behind) = Behind::number(fd) else {
         return false;

@@ -49,7 +49,8 @@ unsafe extern "C" fn syscall(
         libc::SYS_getpid => return pids::tell(kind::PROCESS, sys::getpid() as i32).into(),
         libc::SYS_kill => return signal::send_to_process(a as i32, b as i32, pc).into(),
         libc::SYS_tkill => {
-            return signal::send_to_kernel_thread(sys::getpid() as i32, a as i32, b as i32, pc).into();
+            return signal::send_to_kernel_thread(sys::getpid() as i32, a as i32, b as i32, pc)
+                .into();
         }
         libc::SYS_tgkill => {
             let process = pids::meant(a as i32);

@@ -75,17 +75,20 @@ fn own_number() -> i32 {
     }
 }
 
-/// Whether the running thread has a read-write lock for writing: the C library answers `EDEADLK` if it wants it once more.
+/// Whether the running thread has a read-write lock for writing: the C library answers `EDEADLK` if
+/// it wants it once more.
 fn is_writer(lock: usize) -> bool {
     // SAFETY: an initialised read-write lock of the program is larger than this.
     let writer = unsafe { ((lock + RWLOCK_WRITER) as *const i32).read_volatile() };
     writer != 0 && writer == own_number()
 }
 
-/// Where in a robust mutex that is the channel lies on which an owner that ends without unlocking sends.
+/// Where in a robust mutex that is the channel lies on which an owner that ends without unlocking
+/// sends.
 const LEGACY: usize = 8;
 
-/// A thread ends with this robust mutex locked: whoever takes it next is told, and what was done before is before that.
+/// A thread ends with this robust mutex locked: whoever takes it next is told, and what was done
+/// before is before that.
 pub fn bequeathed(lock: usize, pc: usize) {
     Sync::new(Op::Send, lock + LEGACY, pc).record();
 }

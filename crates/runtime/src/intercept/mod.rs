@@ -59,12 +59,12 @@ mod print;
 )]
 mod random;
 pub mod real;
-pub mod robust;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
 mod relay;
+pub mod robust;
 mod semaphore;
 #[allow(
     clippy::undocumented_unsafe_blocks,

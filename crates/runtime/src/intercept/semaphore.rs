@@ -80,7 +80,8 @@ fn attempt(semaphore: usize) -> c_int {
     }
 }
 
-/// Semaphores that threads have raised which take no part in the recording, libc's own, and from where.
+/// Semaphores that threads have raised which take no part in the recording, libc's own, and from
+/// where.
 static RAISED: [[AtomicUsize; 2]; 64] = [const { [const { AtomicUsize::new(0) }; 2] }; 64];
 static RAISES: AtomicUsize = AtomicUsize::new(0);
 
@@ -102,7 +103,8 @@ fn post_from_outside(semaphore: usize, pc: usize) {
     }
 }
 
-/// A semaphore was lowered. If a thread had raised it that takes no part, that is written down now: the count would be wrong without.
+/// A semaphore was lowered. If a thread had raised it that takes no part, that is written down now:
+/// the count would be wrong without.
 pub fn lowered(semaphore: usize) {
     if RAISES.load(Ordering::Acquire) == 0 {
         return;

@@ -1,10 +1,11 @@
 //! Signals, sent and waited for.
 //!
-//! What a thread did before it sends a signal within its process is before whatever accepts that signal: the run of a handler, the return of `sigwait` and
-//! its kin, a read of a `signalfd`. Each signal of each thread is a channel for that, and each signal of the process.
+//! What a thread did before it sends a signal within its process is before whatever accepts that
+//! signal: the run of a handler, the return of `sigwait` and its kin, a read of a `signalfd`. Each
+//! signal of each thread is a channel for that, and each signal of the process.
 //!
-//! In a serial recording with green contexts the kernel does not know which thread is meant; see `serial::signals`. With kernel threads of their own,
-//! everything is left to the kernel.
+//! In a serial recording with green contexts the kernel does not know which thread is meant; see
+//! `serial::signals`. With kernel threads of their own, everything is left to the kernel.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +46,8 @@ trampoline! {
     "mq_notify" => mq_notify;
 }
 
-// SAFETY of all calls below: the arguments are the program's own, for this very function, but for whom a number means.
+// SAFETY of all calls below: the arguments are the program's own, for this very function, but for
+// whom a number means.
 
 fn failed(error: c_int) -> c_int {
     unsafe { *libc::__errno_location() = error };
@@ -174,14 +176,9 @@ unsafe extern "C" fn pthread_sigqueue(
     signal: c_int,
     value: usize,
 ) -> c_int {
-    to_handle(
-        handle,
-        signal,
-        libc::SI_QUEUE,
-        value,
-        caller(),
-        || unsafe { real::pthread_sigqueue(handle, signal, value) },
-    )
+    to_handle(handle, signal, libc::SI_QUEUE, value, caller(), || unsafe {
+        real::pthread_sigqueue(handle, signal, value)
+    })
 }
 
 /// A set of signals of the program's.
@@ -228,7 +225,8 @@ unsafe extern "C" fn sigsuspend(mask: usize) -> c_int {
     })
 }
 
-/// Takes a signal of a set: its number, or a negated error number. `real` is the same without the turn.
+/// Takes a signal of a set: its number, or a negated error number. `real` is the same without the
+/// turn.
 fn take(
     set: u64,
     limit: Limit,

@@ -10,7 +10,8 @@ use crate::threads;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// How many nanoseconds were left when a handler ended a sleep that a serial recording has taken care of; 0 if none did.
+/// How many nanoseconds were left when a handler ended a sleep that a serial recording has taken
+/// care of; 0 if none did.
 fn skipped(nanoseconds: u64) -> Option<u64> {
     match threads::visible() {
         true => serial::sleep(nanoseconds),

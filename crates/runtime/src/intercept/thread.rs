@@ -273,7 +273,8 @@ fn wait_for_end(thread: *mut Thread, limit: Limit, pc: usize) -> bool {
     true
 }
 
-/// The running thread was cancelled in a call that is a cancellation point: it ends here, unless it does not let itself be cancelled.
+/// The running thread was cancelled in a call that is a cancellation point: it ends here, unless it
+/// does not let itself be cancelled.
 pub fn act_on_cancellation(pc: usize) {
     // What `pthread_cancel` has sent.
     // SAFETY: the thread is known, or it would not wait.

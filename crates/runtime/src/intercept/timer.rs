@@ -1,5 +1,5 @@
-//! Timers that end in a signal. In a serial recording they run on the scheduler's time, see `serial::timers`; those that end in a thread of libc's own are
-//! left to libc.
+//! Timers that end in a signal. In a serial recording they run on the scheduler's time, see
+//! `serial::timers`; those that end in a thread of libc's own are left to libc.
 
 use core::ffi::{c_int, c_uint};
 

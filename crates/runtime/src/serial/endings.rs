@@ -2,17 +2,18 @@
 //!
 //! | wait | threads of this process | signal handler | time | cancellation | outside |
 //! |---|---|---|---|---|---|
-//! | lock | its owner | no: unlocking is not async-signal-safe | timed calls | no | shared with a process |
-//! | semaphore | any | `sem_post` | timed calls | yes | shared with a process, libc's own threads |
-//! | condition, barrier, once | any | no | timed calls | conditions | shared with a process, libc's own threads |
-//! | futex | any | no, but the call returns `EINTR` | timed calls | no | shared with a process |
+//! | lock | its owner | no: it may not unlock | timed calls | no | if process-shared |
+//! | semaphore | any | `sem_post` | timed calls | yes | if process-shared, libc's own threads |
+//! | condition, barrier, once | any | no | timed calls | conditions | as above |
+//! | futex | any | no, but `EINTR` | timed calls | no | if process-shared |
 //! | join | the thread's end | no | timed calls | yes | no |
 //! | sleep | - | yes | always | yes | - |
-//! | descriptor | any that holds the other end | `write` | timed calls | yes | unless all ends are certain to be here |
+//! | descriptor | whoever has the other end | `write` | timed calls | yes | unless all ends are here |
 //! | signal | any (`pthread_kill`) | yes | `sigtimedwait` | yes | any process |
 //!
-//! A handler may also leave any wait by `siglongjmp`. That counts while a signal is certain to come: from a timer, or from a child that lives.
-//! The scheduler asks [`hope`] once no thread can run and no time limit is left. Only where it answers [`Hope::None`] is it a deadlock.
+//! A handler may also leave any wait by `siglongjmp`. That counts while a signal is certain to
+//! come: from a timer, or from a child that lives. The scheduler asks [`hope`] once no thread can
+//! run and no time limit is left. Only where it answers [`Hope::None`] is it a deadlock.
 
 use crate::{process, sys};
 
@@ -66,7 +67,8 @@ impl Kind {
         !matches!(self, Kind::Lock | Kind::Barrier | Kind::Once | Kind::Futex)
     }
 
-    /// Whether it ends once a signal handler has run in the waiting thread. (The caller may begin anew.)
+    /// Whether it ends once a signal handler has run in the waiting thread. (The caller may begin
+    /// anew.)
     pub fn ends_by_handler(self) -> bool {
         matches!(
             self,
@@ -79,7 +81,8 @@ impl Kind {
         )
     }
 
-    /// Whether what a handler may do without error, `sem_post` or `write`, can end it in another thread; or the signal itself.
+    /// Whether what a handler may do without error, `sem_post` or `write`, can end it in another
+    /// thread; or the signal itself.
     fn is_served_by_handlers(self) -> bool {
         matches!(
             self,
@@ -87,7 +90,8 @@ impl Kind {
         )
     }
 
-    /// Whether it can be a wait for something that is shared with other processes, or with threads of libc's own.
+    /// Whether it can be a wait for something that is shared with other processes, or with threads
+    /// of libc's own.
     fn may_be_shared(self) -> bool {
         !matches!(self, Kind::Join | Kind::Sleep | Kind::OwnDescriptor)
     }
@@ -98,11 +102,14 @@ impl Kind {
 pub enum Hope {
     /// Nothing: it is a deadlock.
     None,
-    /// Only a child's signal whose handler jumps out of the wait. Worth waiting for a while; then it is a deadlock.
+    /// Only a child's signal whose handler jumps out of the wait. Worth waiting for a while; then
+    /// it is a deadlock.
     Unlikely,
-    /// Somebody may exist, or not: another process that sends a signal, a thread of libc's own. Worth waiting for a while.
+    /// Somebody may exist, or not: another process that sends a signal, a thread of libc's own.
+    /// Worth waiting for a while.
     Perhaps,
-    /// Somebody who lives and may act: a child process, a call that is under way. Worth waiting for as long as it takes.
+    /// Somebody who lives and may act: a child process, a call that is under way. Worth waiting for
+    /// as long as it takes.
     Somebody,
 }
 
@@ -148,7 +155,8 @@ impl World {
     }
 }
 
-/// What may end the waits of all threads of a process, none of which can run. One that goes on may let all others go on.
+/// What may end the waits of all threads of a process, none of which can run. One that goes on may
+/// let all others go on.
 pub fn hope(world: &World, waits: impl Iterator<Item = Kind>) -> Hope {
     if world.away {
         return Hope::Somebody;
@@ -172,7 +180,8 @@ pub fn has_living_children() -> bool {
     if sys::call(libc::SYS_waitid, args) != 0 {
         return false;
     }
-    // SAFETY: filled in by the kernel, or zero. One that has ended hides whether others live: they are taken to.
+    // SAFETY: filled in by the kernel, or zero. One that has ended hides whether others live: they
+    // are taken to.
     unsafe { info.si_pid() == 0 || process::has_children_behind(info.si_pid()) }
 }
 
@@ -201,7 +210,10 @@ mod tests {
             let open = matches!(kind, Kind::Descriptor | Kind::Signal);
             assert_eq!(world.hope(kind) != Hope::None, open, "{kind:?}");
         }
-        assert_eq!(hope(&world, [Kind::Lock, Kind::Join].into_iter()), Hope::None);
+        assert_eq!(
+            hope(&world, [Kind::Lock, Kind::Join].into_iter()),
+            Hope::None
+        );
     }
 
     #[test]
@@ -213,7 +225,10 @@ mod tests {
         assert_eq!(world.hope(Kind::Semaphore), Hope::Perhaps);
         assert_eq!(world.hope(Kind::OwnDescriptor), Hope::Perhaps);
         assert_eq!(world.hope(Kind::Lock), Hope::None);
-        assert_eq!(hope(&world, [Kind::Lock, Kind::Lock].into_iter()), Hope::None);
+        assert_eq!(
+            hope(&world, [Kind::Lock, Kind::Lock].into_iter()),
+            Hope::None
+        );
         let waits = [Kind::Join, Kind::Semaphore].into_iter();
         assert_eq!(hope(&world, waits), Hope::Perhaps);
     }
@@ -225,7 +240,9 @@ mod tests {
             children: true,
             ..World::default()
         };
-        let hopeful = ALL.iter().filter(|kind| world.hope(**kind) == Hope::Somebody);
+        let hopeful = ALL
+            .iter()
+            .filter(|kind| world.hope(**kind) == Hope::Somebody);
         assert!(hopeful.clone().all(|kind| kind.is_served_by_handlers()));
         assert_eq!(hopeful.count(), 4);
         assert_eq!(world.hope(Kind::Lock), Hope::Unlikely);

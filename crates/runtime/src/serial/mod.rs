@@ -496,7 +496,8 @@ pub fn yield_turn() -> bool {
     true
 }
 
-/// A sleep: lets others go first for a while. How many nanoseconds were left when a handler ended it; `None` in a parallel recording.
+/// A sleep: lets others go first for a while. How many nanoseconds were left when a handler ended
+/// it; `None` in a parallel recording.
 pub fn sleep(nanoseconds: u64) -> Option<u64> {
     if off() {
         return None;
@@ -540,7 +541,8 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
         }
     });
     let result = call();
-    // SAFETY: the C library's own address of the thread's error number; the thread's own state. Coming back ends with the turn.
+    // SAFETY: the C library's own address of the thread's error number; the thread's own state.
+    // Coming back ends with the turn.
     unsafe {
         let error = *libc::__errno_location();
         let _inside = Inside::enter();
@@ -630,8 +632,9 @@ pub fn wait_for_end(thread: *mut Thread, limit: Limit, pc: usize) -> Waited {
     with_turn(|me| block_telling(me, object, Kind::Join, limit, false, Some(unended)))
 }
 
-/// Why a join is refused: of itself, of one that joins in return, of one that another joins; 0 if it is not. As POSIX has it; some versions of glibc wait for
-/// ever for a thread that joins in return, which the user is told.
+/// Why a join is refused: of itself, of one that joins in return, of one that another joins; 0 if
+/// it is not. As POSIX has it; some versions of glibc wait for ever for a thread that joins in
+/// return, which the user is told.
 pub fn refuses_join(thread: *mut Thread) -> i32 {
     static SAID: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
     with_turn(|me| {
@@ -643,7 +646,8 @@ pub fn refuses_join(thread: *mut Thread) -> i32 {
         if joins_me == thread {
             if SAID.swap(1, Ordering::Relaxed) == 0 {
                 crate::message::say(format_args!(
-                    "T{} joins T{}, which joins it: the answer is EDEADLK. Some versions of glibc wait for ever instead",
+                    "T{} joins T{}, which joins it: the answer is EDEADLK. Some versions of glibc \
+                     wait for ever instead",
                     id(me),
                     id(thread)
                 ));
@@ -690,7 +694,8 @@ pub fn own_mask() -> Option<u64> {
     (is_green() && threads::visible()).then(|| with_turn(|me| unsafe { (*me).task.mask }))
 }
 
-/// The running thread has another mask from here on. What it has and wants now is handled at once; whether anything was.
+/// The running thread has another mask from here on. What it has and wants now is handled at once;
+/// whether anything was.
 pub fn set_own_mask(mask: u64) -> bool {
     with_turn(|me| {
         turn_holder().log.settle();
@@ -699,7 +704,8 @@ pub fn set_own_mask(mask: u64) -> bool {
     })
 }
 
-/// Sends a signal to a thread of this process, or to the process (null). If it is for the sender, it is handled at once.
+/// Sends a signal to a thread of this process, or to the process (null). If it is for the sender,
+/// it is handled at once.
 pub fn send_signal(target: *mut Thread, signal: i32, info: &signals::Info) {
     with_turn(|me| {
         turn_holder().log.settle();
@@ -713,7 +719,8 @@ pub fn accept_signal(set: u64) -> Option<(i32, signals::Info)> {
     with_turn(|me| signals::accept(me, set))
 }
 
-/// What the running thread has and blocks, the kernel knows from here on, as it does of a thread that reads a `signalfd`.
+/// What the running thread has and blocks, the kernel knows from here on, as it does of a thread
+/// that reads a `signalfd`.
 pub fn give_signals_to_kernel() {
     with_turn(|me| {
         // SAFETY: the running thread's own record.

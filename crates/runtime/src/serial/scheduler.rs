@@ -14,11 +14,11 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::explore::standing::GONE;
 
+use super::endings::Kind;
 use super::explore::Explorer;
 use super::log::Log;
 use super::policy::Chosen;
 use super::replay::Replay;
-use super::endings::Kind;
 use super::task::{State, Task, Waited};
 use super::{Limit, signals, timers, turn};
 use crate::threads::{self, Thread};
@@ -304,7 +304,8 @@ impl Scheduler {
         self.tasks[chosen.min(self.ready - 1)]
     }
 
-    /// Counts in those who came back, those whose time is up, those who should look again, and those who have a signal to handle.
+    /// Counts in those who came back, those whose time is up, those who should look again, and
+    /// those who have a signal to handle.
     fn collect(&mut self) {
         if LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
             self.look_again(Waited::Woken);
@@ -432,7 +433,8 @@ impl Scheduler {
         self.make_waiting(me, State::Blocked);
     }
 
-    /// A thread that waits, or not, has a signal to handle. If it waits it can run, but its wait is not over.
+    /// A thread that waits, or not, has a signal to handle. If it waits it can run, but its wait is
+    /// not over.
     pub fn interrupt(&mut self, index: usize) {
         let task = self.task(index);
         if task.state == State::Blocked {

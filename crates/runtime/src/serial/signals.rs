@@ -1,11 +1,14 @@
-//! Signals: each thread's own mask, pending signals and alternate stack, though all threads run on one kernel thread.
+//! Signals: each thread's own mask, pending signals and alternate stack, though all threads run on
+//! one kernel thread.
 //!
-//! The carrier blocks only what every thread blocks. A signal that the kernel hands to it while the thread that runs there does not want it, or
-//! is inside the runtime, is put into a queue ([`queue`]) and handled by a thread that wants it, once that has the turn. What a thread of this
-//! process sends to another goes into the queue at once. A thread that is in a call without the turn has its own mask on its own kernel thread, and
-//! the kernel does the rest.
+//! The carrier blocks only what every thread blocks. A signal that the kernel hands to it while the
+//! thread that runs there does not want it, or is inside the runtime, is put into a queue
+//! ([`queue`]) and handled by a thread that wants it, once that has the turn. What a thread of this
+//! process sends to another goes into the queue at once. A thread that is in a call without the
+//! turn has its own mask on its own kernel thread, and the kernel does the rest.
 //!
-//! A signal that every thread blocks is the kernel's: it stays pending there for `sigwait`, `signalfd` and their kin.
+//! A signal that every thread blocks is the kernel's: it stays pending there for `sigwait`,
+//! `signalfd` and their kin.
 
 mod queue;
 pub mod stack;
@@ -68,7 +71,8 @@ pub fn set_mask(mask: u64) {
 
 /// Which signals the carrier does not want: those that nobody wants.
 static CARRIER_MASK: AtomicU64 = AtomicU64::new(0);
-/// Who has changed that, and on which kernel thread it is so, is not said: whoever settles in there looks.
+/// Who has changed that, and on which kernel thread it is so, is not said: whoever settles in there
+/// looks.
 static IS_STALE: AtomicU32 = AtomicU32::new(0);
 
 /// What the carrier's mask is to be.
@@ -188,7 +192,8 @@ fn is_fault(signal: i32, info: &Info) -> bool {
     is_kind && (by_kernel || code == libc::SI_KERNEL || signal == libc::SIGABRT)
 }
 
-/// Finds threads for signals that were sent to the process, and lets those run who have a signal to handle.
+/// Finds threads for signals that were sent to the process, and lets those run who have a signal to
+/// handle.
 pub fn route(scheduler: &mut Scheduler) {
     queue::each(|entry| {
         let mut thread = entry.target();
@@ -217,7 +222,12 @@ pub fn fired(number: u32, signal: i32, info: &Info) {
     let channel = channel::of_signal(number, signal);
     match target {
         None if number != 0 => {}
-        _ => queue::put(target.unwrap_or(core::ptr::null_mut()), signal, info, channel),
+        _ => queue::put(
+            target.unwrap_or(core::ptr::null_mut()),
+            signal,
+            info,
+            channel,
+        ),
     }
 }
 
@@ -228,7 +238,8 @@ fn leave_to_kernel(signal: i32, info: &Info) {
     if sys::call(libc::SYS_rt_sigqueueinfo, args) == 0 {
         return;
     }
-    // What a process tells about itself, only its first kernel thread may say: the kernel says it. A copy of the program may not ask for that.
+    // What a process tells about itself, only its first kernel thread may say: the kernel says it.
+    // A copy of the program may not ask for that.
     match server::copy() {
         0 => sys::call(libc::SYS_kill, [process, signal as usize, 0, 0, 0, 0]),
         _ => {
@@ -243,7 +254,8 @@ fn leave_to_kernel(signal: i32, info: &Info) {
     };
 }
 
-/// The thread that a signal to the process is for: one that waits for it, else one that does not block it.
+/// The thread that a signal to the process is for: one that waits for it, else one that does not
+/// block it.
 fn chosen(scheduler: &Scheduler, signal: i32) -> *mut Thread {
     let first = |wants: &dyn Fn(&super::Task) -> bool| {
         let mut best: *mut Thread = core::ptr::null_mut();
@@ -265,7 +277,8 @@ fn chosen(scheduler: &Scheduler, signal: i32) -> *mut Thread {
     first(&|task| task.mask & bit(signal) == 0)
 }
 
-/// A thread has a signal: if it waits, it runs to handle it; if it is in a call, the kernel interrupts that.
+/// A thread has a signal: if it waits, it runs to handle it; if it is in a call, the kernel
+/// interrupts that.
 fn call_on(scheduler: &mut Scheduler, thread: *mut Thread, entry: &Entry) {
     let Some(index) = scheduler.threads().iter().position(|one| *one == thread) else {
         entry.free();
@@ -304,13 +317,27 @@ fn forward(home: i32, entry: &Entry) {
 
 fn send_really(tid: i32, signal: i32, info: &Info) -> isize {
     let place = &raw const *info as usize;
-    let args = [sys::getpid() as usize, tid as usize, signal as usize, place, 0, 0];
+    let args = [
+        sys::getpid() as usize,
+        tid as usize,
+        signal as usize,
+        place,
+        0,
+        0,
+    ];
     let sent = sys::call(libc::SYS_rt_tgsigqueueinfo, args);
     if sent == 0 {
         return sent;
     }
     // As above: another kernel thread is told that one has sent it.
-    let args = [sys::getpid() as usize, tid as usize, signal as usize, 0, 0, 0];
+    let args = [
+        sys::getpid() as usize,
+        tid as usize,
+        signal as usize,
+        0,
+        0,
+        0,
+    ];
     sys::call(libc::SYS_tgkill, args)
 }
 
@@ -325,7 +352,8 @@ pub enum Ran {
     Ending,
 }
 
-/// Runs the handlers of all signals that the running thread has and wants. The turn is its, and nobody uses the scheduler meanwhile.
+/// Runs the handlers of all signals that the running thread has and wants. The turn is its, and
+/// nobody uses the scheduler meanwhile.
 #[inline]
 pub fn deliver(me: *mut Thread) -> Ran {
     match queue::is_empty() {
@@ -417,7 +445,8 @@ pub fn accept(me: *mut Thread, set: u64) -> Option<(i32, Info)> {
     Some((signal, info))
 }
 
-/// The running thread, of this number, has taken a signal from the kernel: what its sender has sent has arrived.
+/// The running thread, of this number, has taken a signal from the kernel: what its sender has sent
+/// has arrived.
 pub fn received(thread: u32, signal: i32, pc: usize) {
     for number in [0, thread + 1] {
         let channel = channel::of_signal(number, signal);
@@ -445,7 +474,8 @@ pub fn is_pending(channel: usize) -> bool {
     is_there
 }
 
-/// Hands a thread's pending signals of a set to the kernel, which keeps them for the running kernel thread: it blocks them.
+/// Hands a thread's pending signals of a set to the kernel, which keeps them for the running kernel
+/// thread: it blocks them.
 pub fn give_to_kernel(me: *mut Thread, set: u64) {
     let is_mine = |entry: &Entry| entry.target() == me && set & bit(entry.signal()) != 0;
     while let Some((signal, info, channel)) = queue::take(is_mine) {
@@ -459,7 +489,8 @@ pub fn ended(thread: *mut Thread) {
     while queue::take(|entry| entry.target() == thread).is_some() {}
 }
 
-/// Beside a handler that the kernel runs at once: what was sent with the signal, kept to be written down.
+/// Beside a handler that the kernel runs at once: what was sent with the signal, kept to be written
+/// down.
 pub fn keep_receipt(signal: i32) {
     // SAFETY: the thread's own state.
     let me = unsafe { (*local()).thread };

@@ -1,5 +1,6 @@
-//! Timers of the program that end in a signal: `alarm`, `setitimer`, `timer_create`. In a serial recording they run on the scheduler's time, as all
-//! clocks do: a timer fires after so many steps, or when every thread waits and it is the first to be due.
+//! Timers of the program that end in a signal: `alarm`, `setitimer`, `timer_create`. In a serial
+//! recording they run on the scheduler's time, as all clocks do: a timer fires after so many steps,
+//! or when every thread waits and it is the first to be due.
 
 use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -36,7 +37,8 @@ static TIMERS: [Timer; MOST] = [const {
 /// How many are armed.
 static ARMED: AtomicU32 = AtomicU32::new(0);
 
-/// What a timer is set to: when it fires next, from now on, and then how often; in steps. Zero: not at all.
+/// What a timer is set to: when it fires next, from now on, and then how often; in steps. Zero: not
+/// at all.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Setting {
     /// Until it fires.

@@ -260,7 +260,8 @@ impl Explorer {
         }
     }
 
-    /// Everybody waits, and only the world outside could end that: the run ends, and the tool is told.
+    /// Everybody waits, and only the world outside could end that: the run ends, and the tool is
+    /// told.
     pub fn waits_outside(&mut self) -> ! {
         if let Some(board) = self.board {
             board.board().effects |= effect::WAITING;

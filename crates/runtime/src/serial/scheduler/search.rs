@@ -4,13 +4,13 @@ use core::sync::atomic::Ordering;
 
 use deadheat_wire::explore::{ending, standing};
 
+use super::super::endings::{Hope, World};
 use super::super::explore::Phase;
+use super::super::explore::server;
 use super::super::replay::Deed;
 use super::super::task::{State, Waited};
-use super::super::endings::{self, Hope, World};
-use super::super::explore::server;
 use super::super::{signals, timers, turn};
-use super::Scheduler;
+use super::{CHANNELS_END, Scheduler};
 use crate::threads::Thread;
 use crate::{record, sys};
 
@@ -88,17 +88,38 @@ impl Scheduler {
             if self.away > 0 && !can_wait {
                 return None;
             }
-            if self.time_passes() || self.look_for_first_time() {
+            if self.time_passes() {
+                continue;
+            }
+            if server::copy() == 0 && self.look_for_first_time() {
                 continue;
             }
             if self.away > 0 {
                 turn::wait_for_arrivals(arrivals);
-            } else if self.looked_at != self.log.events && self.look_again(Waited::Idle) {
+            } else if self.looked_at != self.log.events && self.look_inside() {
                 self.looked_at = self.log.events;
-            } else {
-                self.stuck(arrivals, can_wait);
+            } else if !self.stuck(arrivals, can_wait) {
+                return None;
             }
         }
+    }
+
+    /// Lets everybody try again who can. In a copy of the program nothing comes from outside.
+    fn look_inside(&mut self) -> bool {
+        if server::copy() == 0 {
+            return self.look_again(Waited::Idle);
+        }
+        let mut any = false;
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            let is_inside = task.retries && task.object >= CHANNELS_END;
+            if task.state == State::Blocked && is_inside {
+                task.outcome = Waited::Idle;
+                self.make_ready(index);
+                any = true;
+            }
+        }
+        any
     }
 
     /// Fires the first timer, if there is one.
@@ -233,7 +254,7 @@ impl Scheduler {
     }
 
     /// Says where everybody is.
-    fn tell_places(&mut self) {
+    pub(super) fn tell_places(&mut self) {
         for index in 0..self.count {
             let id = self.id_at(index);
             let spins = self.spins(index);
@@ -248,28 +269,22 @@ impl Scheduler {
         }
     }
 
-    /// Nobody can go on. In a copy of the program nobody outside will change that; but in the program somebody might.
-    fn stuck(&mut self, arrivals: u32, can_wait: bool) {
-        let world = World::now(false);
-        let waits = (self.ready..self.count).map(|index| {
-            // SAFETY: records of threads that have not ended; we have the turn.
-            unsafe { (*self.tasks[index]).task.kind }
-        });
-        let is_hopeless = endings::hope(&world, waits) <= Hope::Unlikely;
-        if is_hopeless || !self.explorer.is_silent() {
+    /// Nobody can go on. In a copy of the program nobody outside will change that; but in the
+    /// program somebody might. False if the caller must wait elsewhere.
+    fn stuck(&mut self, arrivals: u32, can_wait: bool) -> bool {
+        if self.hope(&World::now(false)) == Hope::None {
             self.tell_places();
             self.ends_with(ending::DEADLOCK);
         }
-        if server::copy() == 0 && can_wait {
-            self.hope_for_others(arrivals, can_wait);
-            return;
+        if server::copy() == 0 {
+            return self.hope_for_others(arrivals, can_wait);
         }
         self.tell_places();
-        self.explorer.waits_outside();
+        self.explorer.waits_outside()
     }
 
     /// The run is over; if it was recorded, the recording is closed.
-    fn ends_with(&mut self, how: u32) -> ! {
+    pub(super) fn ends_with(&mut self, how: u32) -> ! {
         if self.explorer.is_silent() {
             self.explorer.end(how);
         }

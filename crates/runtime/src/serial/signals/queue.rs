@@ -1,7 +1,7 @@
 //! Signals that wait for a thread to handle them.
 //!
-//! A handler that the kernel calls at any time puts entries in, so slots are claimed one by one, without a lock. Only the thread that has the turn takes
-//! entries out.
+//! A handler that the kernel calls at any time puts entries in, so slots are claimed one by one,
+//! without a lock. Only the thread that has the turn takes entries out.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +19,8 @@ impl Info {
         Info([0; 16])
     }
 
-    /// As a sender would have it: the signal, what kind of sending it was, who sent it, and a value.
+    /// As a sender would have it: the signal, what kind of sending it was, who sent it, and a
+    /// value.
     pub fn of(signal: i32, code: i32, process: u32, user: u32, value: u64) -> Self {
         let mut info = Info::new();
         info.0[0] = signal as u32 as u64;
@@ -106,7 +107,8 @@ impl Entry {
     }
 }
 
-/// Puts a signal in. One of the old kinds that is there already is not put in twice, as in the kernel.
+/// Puts a signal in. One of the old kinds that is there already is not put in twice, as in the
+/// kernel.
 pub fn put(target: *mut Thread, signal: i32, info: &Info, channel: usize) {
     const FIRST_QUEUED: i32 = 32;
     let is_same =
@@ -150,13 +152,15 @@ pub fn each(mut action: impl FnMut(&Entry)) {
     }
 }
 
-/// Takes out the first that is looked for: the signal, what is told about it, and its sender's channel. Lower numbers go first, as in the kernel; of the
-/// same number, the older.
+/// Takes out the first that is looked for: the signal, what is told about it, and its sender's
+/// channel. Lower numbers go first, as in the kernel; of the same number, the older.
 pub fn take(is_wanted: impl Fn(&Entry) -> bool) -> Option<(i32, Info, usize)> {
     if is_empty() {
         return None;
     }
-    let all = QUEUE.iter().filter(|entry| entry.is_full() && is_wanted(entry));
+    let all = QUEUE
+        .iter()
+        .filter(|entry| entry.is_full() && is_wanted(entry));
     let first = all.min_by_key(|entry| (entry.signal(), entry.order.load(Ordering::Relaxed)))?;
     let taken = (first.signal(), first.info(), first.channel());
     first.free();
@@ -181,7 +185,8 @@ mod tests {
         put(one, 34, &value(3), 0);
         put(one, 34, &value(4), 0);
         put(core::ptr::null_mut(), 10, &value(5), 0);
-        let take = || take(|entry| entry.target() == one).map(|(signal, info, _)| (signal, info.0[3]));
+        let take =
+            || take(|entry| entry.target() == one).map(|(signal, info, _)| (signal, info.0[3]));
         assert_eq!(take(), Some((10, 1)));
         assert_eq!(take(), Some((34, 3)));
         assert_eq!(take(), Some((34, 4)));

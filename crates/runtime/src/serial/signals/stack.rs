@@ -31,7 +31,8 @@ static ON_CARRIER: AtomicUsize = AtomicUsize::new(0);
 /// Handlers of signals other than faults run there.
 static IS_USED: AtomicUsize = AtomicUsize::new(0);
 
-/// A handler was installed that wants to run there. Faults end the program as a rule, whatever stack that is on.
+/// A handler was installed that wants to run there. Faults end the program as a rule, whatever
+/// stack that is on.
 pub fn is_wanted_for(signal: i32) {
     if !matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
         IS_USED.store(1, Ordering::Relaxed);
