@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 use core::ffi::{c_char, c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::inputs::kind;
 
@@ -11,6 +11,7 @@ use crate::inputs::pids;
 use crate::intercept::{ends, real};
 use crate::local::{Inside, local};
 use crate::record::{self, Mode, event, facts, mode};
+use crate::serial::signals::{self, Info};
 use crate::{serial, sys, threads, watch};
 
 trampoline! {
@@ -51,10 +52,15 @@ unsafe extern "C" fn fork() -> c_int {
     if mode() == Mode::Off {
         return unsafe { real::fork() };
     }
+    let mask = serial::own_mask();
     let inside = Inside::enter();
     let process = ends::letting_out(|| unsafe { real::fork() });
     if process == 0 {
         record::restart_in_child();
+        // It has its own kernel thread from here on, which knows.
+        mask.inspect(|mask| signals::set_mask(*mask));
+    } else {
+        forked(process);
     }
     drop(inside);
     match process {
@@ -197,14 +203,123 @@ unsafe extern "C" fn fexecve(fd: c_int, arguments: usize, environment: usize) ->
     unsafe { real::fexecve(fd, arguments, environment) }
 }
 
+/// Child processes that were forked, newest last; older ones are overwritten.
+static CHILDREN: [AtomicI32; 64] = [const { AtomicI32::new(0) }; 64];
+static FORKED: AtomicUsize = AtomicUsize::new(0);
+
+fn forked(process: c_int) {
+    let index = FORKED.fetch_add(1, Ordering::Relaxed) % CHILDREN.len();
+    CHILDREN[index].store(process, Ordering::Relaxed);
+}
+
+/// Whether a forked child lives, though one that has ended was not waited for.
+pub fn has_children_behind(ended: c_int) -> bool {
+    let lives = |child: &AtomicI32| {
+        let child = child.load(Ordering::Relaxed);
+        // SAFETY: a plain record; zero is a valid value of all its parts.
+        let mut info: libc::siginfo_t = unsafe { core::mem::zeroed() };
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+        let place = &raw mut info as usize;
+        let kind = libc::P_PID as usize;
+        let args = [kind, child as usize, place, options as usize, 0, 0];
+        child > 0
+            && child != ended
+            && sys::call(libc::SYS_waitid, args) == 0
+            // SAFETY: filled in by the kernel, or zero.
+            && unsafe { info.si_pid() } == 0
+    };
+    CHILDREN.iter().any(lives)
+}
+
+/// Libc may run threads of its own that nobody sees.
+static HELPERS: AtomicBool = AtomicBool::new(false);
+/// Memory is shared with other processes.
+static SHARED: AtomicBool = AtomicBool::new(false);
+
+/// From now on libc may run threads of its own.
+pub fn helpers_start() {
+    HELPERS.store(true, Ordering::Relaxed);
+}
+
+/// Whether that is so.
+pub fn has_helpers() -> bool {
+    HELPERS.load(Ordering::Relaxed)
+}
+
+/// Objects are shared with other processes from now on.
+pub fn memory_is_shared() {
+    SHARED.store(true, Ordering::Relaxed);
+}
+
+/// Whether objects may be shared with other processes.
+pub fn shares_memory() -> bool {
+    SHARED.load(Ordering::Relaxed)
+}
+
 /// The program's own signal handlers, by signal.
 static HANDLERS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
+/// For which signals there is one; which of them let calls begin anew, and which are removed once
+/// they run.
+static CAUGHT: AtomicU64 = AtomicU64::new(0);
+static RESTARTS: AtomicU64 = AtomicU64::new(0);
+static ONCE: AtomicU64 = AtomicU64::new(0);
+
+fn set_bit(bits: &AtomicU64, signal: c_int, is_on: bool) {
+    match is_on {
+        true => bits.fetch_or(signals::bit(signal), Ordering::AcqRel),
+        false => bits.fetch_and(!signals::bit(signal), Ordering::AcqRel),
+    };
+}
+
+fn has_bit(bits: &AtomicU64, signal: c_int) -> bool {
+    bits.load(Ordering::Acquire) & signals::bit(signal) != 0
+}
+
+/// The program's handler of a signal; 0 if there is none.
+pub fn handler_of(signal: c_int) -> usize {
+    match has_bit(&CAUGHT, signal) {
+        true => HANDLERS[signal as usize].load(Ordering::Acquire),
+        false => 0,
+    }
+}
+
+/// Whether a call that a signal interrupts begins anew.
+pub fn restarts(signal: c_int) -> bool {
+    has_bit(&RESTARTS, signal)
+}
+
+/// Whether there is a handler of a signal that others may send. Faults are no such signals.
+pub fn has_handlers() -> bool {
+    let faults = [
+        libc::SIGSEGV,
+        libc::SIGBUS,
+        libc::SIGFPE,
+        libc::SIGILL,
+        libc::SIGTRAP,
+        libc::SIGSYS,
+        libc::SIGABRT,
+        libc::SIGPIPE,
+    ];
+    let faults = faults.iter().fold(0, |all, one| all | signals::bit(*one));
+    CAUGHT.load(Ordering::Acquire) & !faults != 0
+}
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// Runs the program's handler, unseen: it may have interrupted a hook between two words, so
 /// nothing may be written until it returns.
 extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel passes what it tells about the signal.
+    if signals::defers(signal, unsafe { &*info.cast::<Info>() }) {
+        return;
+    }
+    if has_bit(&ONCE, signal) {
+        // SAFETY: a plain record; zero is the default action.
+        unsafe {
+            let default: libc::sigaction = core::mem::zeroed();
+            sigaction(signal, &raw const default as usize, 0);
+        }
+    }
     // SAFETY: the thread's own state, put back as it was; the handler is the program's, which
     // ignores the arguments that it did not ask for.
     unsafe {
@@ -217,6 +332,9 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
         (*local).handlers += 1;
         (*local).cursor.clear();
         (*local).set_watcher(core::ptr::null_mut());
+        if mode() != Mode::Serial || serial::is_at_home() {
+            signals::keep_receipt(signal);
+        }
         let handler: Handler =
             core::mem::transmute(HANDLERS[signal as usize].load(Ordering::Acquire));
         handler(signal, info, context);
@@ -244,7 +362,12 @@ unsafe extern "C" fn sigaction(signal: c_int, new: usize, old: usize) -> c_int {
         if new != 0 {
             wrapped = *(new as *const libc::sigaction);
             if is_handler(wrapped.sa_sigaction) {
+                if wrapped.sa_flags & libc::SA_ONSTACK != 0 {
+                    signals::stack::is_wanted_for(signal);
+                }
                 HANDLERS[index].store(wrapped.sa_sigaction, Ordering::Release);
+                // One that is put off is called twice by the kernel, and removed when it runs.
+                wrapped.sa_flags &= !libc::SA_RESETHAND;
                 wrapped.sa_sigaction = run_handler as *const () as usize;
                 passed = &raw const wrapped as usize;
             }
@@ -258,6 +381,13 @@ unsafe extern "C" fn sigaction(signal: c_int, new: usize, old: usize) -> c_int {
         }
         if result != 0 {
             HANDLERS[index].store(before, Ordering::Release);
+        } else if new != 0 {
+            let new = &*(new as *const libc::sigaction);
+            let is_caught = is_handler(new.sa_sigaction);
+            set_bit(&CAUGHT, signal, is_caught);
+            set_bit(&RESTARTS, signal, new.sa_flags & libc::SA_RESTART != 0);
+            let once = is_caught && new.sa_flags & libc::SA_RESETHAND != 0;
+            set_bit(&ONCE, signal, once);
         }
         result
     }
@@ -277,15 +407,47 @@ unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
 }
 
 unsafe extern "C" fn pthread_sigmask(how: c_int, new: usize, old: usize) -> c_int {
-    let result = unsafe { real::pthread_sigmask(how, new, old) };
-    serial::mask_changed();
-    result
+    match serial::own_mask() {
+        Some(mask) => unsafe { change_mask(mask, how, new, old) },
+        None => unsafe { real::pthread_sigmask(how, new, old) },
+    }
 }
 
 unsafe extern "C" fn sigprocmask(how: c_int, new: usize, old: usize) -> c_int {
-    let result = unsafe { real::sigprocmask(how, new, old) };
-    serial::mask_changed();
-    result
+    let Some(mask) = serial::own_mask() else {
+        return unsafe { real::sigprocmask(how, new, old) };
+    };
+    match unsafe { change_mask(mask, how, new, old) } {
+        0 => 0,
+        error => {
+            unsafe { *libc::__errno_location() = error };
+            -1
+        }
+    }
+}
+
+/// Changes which signals the running thread does not want, where the kernel does not know; an error
+/// number.
+unsafe fn change_mask(now: u64, how: c_int, new: usize, old: usize) -> c_int {
+    let wanted = match new {
+        0 => None,
+        place => Some(unsafe { (place as *const u64).read_unaligned() }),
+    };
+    let changed = match (wanted, how) {
+        (None, _) => None,
+        (Some(set), libc::SIG_BLOCK) => Some(now | set),
+        (Some(set), libc::SIG_UNBLOCK) => Some(now & !set),
+        (Some(set), libc::SIG_SETMASK) => Some(set),
+        _ => return libc::EINVAL,
+    };
+    if old != 0 {
+        unsafe { (old as *mut [u64; 16]).write_unaligned([0; 16]) };
+        unsafe { (old as *mut u64).write_unaligned(now) };
+    }
+    changed.inspect(|mask| {
+        serial::set_own_mask(*mask);
+    });
+    0
 }
 
 /// A library may bring instrumented code and must be in the trace's list of modules. Its
@@ -344,7 +506,9 @@ unsafe fn before_jump(buffer: usize) {
         asm!("mov {}, fs:[0x30]", out(reg) secret, options(nostack, readonly, pure));
         (mangled.rotate_right(17) ^ secret) as usize
     };
-    leave_handler(sp);
+    if unsafe { leave_handler(sp) } && serial::is_green() {
+        unsafe { fit_mask(buffer) };
+    }
     if threads::visible() {
         // The function that called `setjmp` had its entry hook called with a stack pointer of
         // at least that less one word; everything that it called, two words less or lower.
@@ -354,7 +518,7 @@ unsafe fn before_jump(buffer: usize) {
 
 /// A jump to `sp` out of a signal handler: it will not return to `run_handler`, nor to what the
 /// handler interrupted. A jump within the handler stays between here and where it began.
-fn leave_handler(sp: usize) {
+unsafe fn leave_handler(sp: usize) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
         let local = local();
@@ -363,6 +527,31 @@ fn leave_handler(sp: usize) {
             (*local).handlers = 0;
             (*local).inside = 0;
             threads::reopen_mine();
+            serial::leave_wait();
+            return true;
+        }
+    }
+    false
+}
+
+/// A jump out of a handler puts back the mask of a kernel thread that other threads use as well: it
+/// must be the one that fits now. If it puts none back, what the handler's run has blocked stays
+/// blocked for the thread.
+unsafe fn fit_mask(buffer: usize) {
+    const MASK_WAS_SAVED: usize = 64;
+    const SAVED_MASK: usize = 72;
+    let now = signals::mask();
+    // SAFETY: the program's jump buffer, with glibc's layout.
+    unsafe {
+        let is_saved = ((buffer + MASK_WAS_SAVED) as *const c_int).read() != 0;
+        if serial::is_at_home() {
+            return;
+        }
+        let fitting = signals::carrier_mask();
+        if is_saved {
+            ((buffer + SAVED_MASK) as *mut u64).write(fitting);
+        } else if let Some(mask) = serial::own_mask() {
+            serial::set_own_mask(mask | now & !fitting);
         }
     }
 }

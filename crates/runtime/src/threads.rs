@@ -398,6 +398,7 @@ pub fn detach() {
         if thread.is_null() {
             return;
         }
+        intercept::robust::bequeath((*thread).tid.load(Ordering::Relaxed));
         let turn = watch::enforce::turn(Op::End, (*thread).id as usize, 0);
         event::thread_end();
         turn.done(true);

@@ -65,6 +65,11 @@ pub mod effect {
     pub const PROCESSES: u32 = 4;
     /// Something was read that is gone once it is read: a terminal, a pipe, a socket.
     pub const READING: u32 = 8;
+    /// All threads waited for something that only the world outside could bring.
+    pub const WAITING: u32 = 16;
+    /// Timers fired; only when no thread could go on, not at all the times at which they could
+    /// have.
+    pub const TIMERS: u32 = 32;
 }
 
 /// The head of the file. The tool and the runtime both write; whose turn that is says `state`.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use deadheat_explore::Plan;
 use deadheat_explore::search::{
-    Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn,
+    Cut, Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn,
 };
 use deadheat_trace::{Op, Order, Tables};
 use deadheat_wire::explore::{self as wire, EXPLORE, ending, noted, standing, state};
@@ -387,6 +387,13 @@ impl<'a> Copies<'a> {
             outcome: outcome.finish(),
             named: Panic::of(&self.printed[1]).map(|panic| panic.place()),
         }
+    }
+}
+
+impl Copies<'_> {
+    /// What was left out because the program has timers.
+    pub fn timers(&self) -> Option<Cut> {
+        (self.effects & wire::effect::TIMERS != 0).then_some(Cut::Timers)
     }
 }
 

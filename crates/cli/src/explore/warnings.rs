@@ -339,7 +339,7 @@ fn search(
     let search = limits.search(goal, manner, time);
     let mut shown = Shown::new();
     let started = Instant::now();
-    let outcome = search.run(
+    let mut outcome = search.run(
         copies,
         || started.elapsed(),
         |progress| {
@@ -347,6 +347,7 @@ fn search(
             true
         },
     )?;
+    outcome.cuts.extend(copies.timers());
     settled.executions += outcome.progress.executions;
     settled.effects |= copies.effects;
     Ok(outcome)

@@ -57,7 +57,7 @@ pub fn search(
     let names = &Names::of(tables);
     let mut shown = Shown::new();
     let started = std::time::Instant::now();
-    let outcome = search.run(
+    let mut outcome = search.run(
         &mut copies,
         || started.elapsed(),
         |progress| {
@@ -65,6 +65,7 @@ pub fn search(
             true
         },
     )?;
+    outcome.cuts.extend(copies.timers());
     let mut explored = Explored {
         findings: Vec::new(),
         took: shown.elapsed(),

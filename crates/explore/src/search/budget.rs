@@ -56,6 +56,8 @@ pub enum Cut {
     Hung(u64),
     /// So many runs were stopped because the program wanted to do something outside of itself.
     Outside(u64),
+    /// Timers fired when no thread could go on, and not at other times.
+    Timers,
     /// So many times the same turns led to something else.
     NotDeterministic(u64),
     /// As many runs were made as were allowed.
@@ -81,6 +83,7 @@ impl fmt::Display for Cut {
                 f,
                 "{runs} runs were stopped because they wanted something from outside of the program"
             ),
+            Cut::Timers => write!(f, "timers fired only when no thread could go on"),
             Cut::NotDeterministic(times) => write!(
                 f,
                 "{times} times the program did something else when it was run in the same order again"

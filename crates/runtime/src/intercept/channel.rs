@@ -28,12 +28,39 @@ pub const NOBODY: usize = 56;
 /// Behind them those of numbers, then those of ends, up to the first address that the system lets a program have. What is beyond the last shares, which
 /// orders more than it must.
 const NUMBERS: usize = serial::CHANNELS_END;
+const SIGNALS: usize = 28672;
 const ENDS: usize = 32768;
 const ALL: usize = 65536;
 
 /// The channel of a descriptor's number.
 pub fn of_number(fd: c_int) -> usize {
-    NUMBERS + fd as usize % ((ENDS - NUMBERS) / 8) * 8
+    NUMBERS + fd as usize % ((SIGNALS - NUMBERS) / 8) * 8
+}
+
+/// How many channels signals have.
+const SIGNAL_CHANNELS: usize = (ENDS - SIGNALS) / 8;
+static SENT_ON: [AtomicU64; SIGNAL_CHANNELS / 64] =
+    [const { AtomicU64::new(0) }; SIGNAL_CHANNELS / 64];
+
+/// The channel of a signal to a thread, by its number plus one, or to the process (0).
+pub fn of_signal(number: u32, signal: c_int) -> usize {
+    const APART: usize = 67;
+    SIGNALS + (number as usize * APART + signal as usize) % SIGNAL_CHANNELS * 8
+}
+
+/// The running thread sends a signal: what it did before is before whatever accepts it.
+pub fn send_signal(number: u32, signal: c_int, pc: usize) {
+    let channel = of_signal(number, signal);
+    let index = (channel - SIGNALS) / 8;
+    SENT_ON[index / 64].fetch_or(1 << (index % 64), Ordering::AcqRel);
+    serial::gate(Op::Send, channel, 0, pc);
+    send(channel, pc);
+}
+
+/// Whether something was sent on a signal's channel.
+pub fn was_sent_on(channel: usize) -> bool {
+    let index = (channel - SIGNALS) / 8;
+    SENT_ON[index / 64].load(Ordering::Acquire) & 1 << (index % 64) != 0
 }
 
 /// The own channel of an end of a socket.

@@ -12,6 +12,7 @@ use crate::hooks::{caller, trampoline};
 use crate::local::local;
 use crate::record::event::{self, Kind, Sync};
 use crate::record::{Mode, mode};
+use crate::serial::endings;
 use crate::serial::{self, Limit, Waited};
 use crate::watch::enforce;
 use crate::{threads, watch};
@@ -156,10 +157,10 @@ fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_in
     Sync::new(Op::Release, lock, pc).record();
     Sync::new(Op::Wait, condition, pc).record();
     serial::wake(lock, usize::MAX);
-    let waited = serial::wait(condition, limit);
+    let waited = serial::wait(condition, endings::Kind::Condition, limit);
     let woken = match waited {
         Waited::TimedOut | Waited::Cancelled => Op::Timeout,
-        Waited::Woken | Waited::Idle => Op::Wake,
+        Waited::Woken | Waited::Idle | Waited::Interrupted | Waited::Restarted => Op::Wake,
     };
     if waited == Waited::Cancelled {
         // What `pthread_cancel` has sent.

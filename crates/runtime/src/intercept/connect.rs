@@ -58,7 +58,7 @@ fn connecting(fd: c_int, real: impl Fn() -> c_int) -> c_int {
 /// A call that takes in a connection, with a number of its own.
 fn accepting(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     serial::gate(Op::Receive, 0, 0, pc);
-    let (new, from) = on_descriptor(fd, libc::POLLIN, || {
+    let (new, from) = on_descriptor(fd, libc::POLLIN, pc, || {
         let before = ends::quiet();
         let new = real();
         (new, ends::accepted(new, before))

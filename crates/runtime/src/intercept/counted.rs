@@ -12,6 +12,7 @@ use deadheat_wire::Op;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::Sync;
 use crate::record::{Mode, mode};
+use crate::serial::endings::Kind;
 use crate::serial::{self, Limit, Waited};
 use crate::watch::enforce;
 use crate::{sys, threads, watch};
@@ -90,7 +91,7 @@ unsafe fn sleep_serially(condition: usize, seen: u32, time: usize, pc: usize) ->
         return (true, limit);
     }
     let unended = Sync::new(Op::WakeRequest, condition, pc);
-    let waited = serial::wait_telling(condition, limit, unended);
+    let waited = serial::wait_telling(condition, Kind::Condition, limit, unended);
     (waited != Waited::TimedOut, limit)
 }
 

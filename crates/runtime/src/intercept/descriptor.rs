@@ -11,11 +11,13 @@ use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
 use super::channel::{self, Behind, channel};
-use super::{ends, real, spawn};
+use super::{connect, ends, real, signal, spawn, thread};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
-use crate::record::event;
+use crate::record::event::{self, Sync};
 use crate::record::{Mode, mode};
+use crate::serial::endings::Kind;
+use crate::serial::{Limit, Waited};
 use crate::{serial, sys, threads};
 
 trampoline! {
@@ -41,11 +43,6 @@ trampoline! {
     "wait4" => wait4;
     "waitid" => waitid;
     "flock" => flock;
-    "pause" => pause;
-    "sigwait" => sigwait;
-    "sigwaitinfo" => sigwaitinfo;
-    "sigtimedwait" => sigtimedwait;
-    "sigsuspend" => sigsuspend;
 }
 
 /// Whether the call would return at once.
@@ -67,26 +64,79 @@ pub fn blocking<R>(real: impl FnOnce() -> R) -> R {
     }
 }
 
+/// What a call answers that a signal handler has ended.
+pub trait Interrupted {
+    /// The answer; `errno` says why.
+    const ANSWER: Self;
+}
+
+impl Interrupted for isize {
+    const ANSWER: isize = -1;
+}
+
+impl Interrupted for c_int {
+    const ANSWER: c_int = -1;
+}
+
+impl Interrupted for (c_int, Option<usize>) {
+    const ANSWER: (c_int, Option<usize>) = (-1, None);
+}
+
+impl Interrupted for () {
+    const ANSWER: () = ();
+}
+
+/// Whether nobody but threads of this process can end a wait on a descriptor: it is a pipe with all
+/// of its ends here.
+fn is_own_pipe(fd: c_int) -> bool {
+    let Some(behind) = Behind::number(fd) else {
+        return false;
+    };
+    let is_pipe = behind.has_other_end() && !behind.is_socket();
+    is_pipe
+        && connect::flags(fd) & libc::O_NONBLOCK == 0
+        && ends::receives_from(behind.identity()).is_some()
+}
+
 /// Makes a call on a descriptor; only if it would block is the turn given up.
-pub fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
-    if threads::visible() && mode() == Mode::Serial {
-        serial::point();
-        // As long as others can run, one of them may be the other end.
-        while !is_ready(fd, events) {
-            if !serial::wait_for_channel(channel(fd)) {
-                return serial::away(real);
-            }
-        }
-        real()
-    } else {
-        real()
+pub fn on_descriptor<R: Interrupted>(
+    fd: c_int,
+    events: i16,
+    pc: usize,
+    real: impl FnOnce() -> R,
+) -> R {
+    if !threads::visible() || mode() != Mode::Serial {
+        return real();
     }
+    serial::point();
+    // As long as others can run, one of them may be the other end.
+    while !is_ready(fd, events) {
+        let is_own = is_own_pipe(fd);
+        let (kind, unended) = match is_own {
+            true => (
+                Kind::OwnDescriptor,
+                Some(Sync::new(Op::TakeRequest, channel(fd), pc)),
+            ),
+            false => (Kind::Descriptor, None),
+        };
+        match serial::wait_to_retry(channel(fd), kind, Limit::None, unended) {
+            Waited::Idle if !is_own => return serial::away(real),
+            Waited::Interrupted => {
+                // SAFETY: the C library's own address of the thread's error number.
+                unsafe { *libc::__errno_location() = libc::EINTR };
+                return R::ANSWER;
+            }
+            Waited::Cancelled => thread::act_on_cancellation(pc),
+            _ => {}
+        }
+    }
+    real()
 }
 
 /// A call that takes in data; `written` are the bytes it may fill.
 pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     serial::gate(Op::Receive, 0, 0, pc);
-    let result = on_descriptor(fd, libc::POLLIN, real);
+    let result = on_descriptor(fd, libc::POLLIN, pc, real);
     if result >= 0 {
         event::sync(Op::Receive, channel::received_at(fd), pc);
         event::range(true, written[0], written[1].min(result as usize), pc);
@@ -100,7 +150,7 @@ pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() 
 pub fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     event::range(false, read[0], read[1], pc);
     channel::send_from(Behind::number(fd), pc);
-    let result = on_descriptor(fd, libc::POLLOUT, real);
+    let result = on_descriptor(fd, libc::POLLOUT, pc, real);
     channel::wake(channel(fd));
     result
 }
@@ -110,9 +160,12 @@ pub fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> is
 pub unsafe extern "C" fn read(fd: c_int, buffer: usize, length: usize) -> isize {
     let pc = caller();
     if fd != libc::STDIN_FILENO {
-        return receiving(fd, pc, [buffer, length], || unsafe {
+        signal::before_read(fd);
+        let result = receiving(fd, pc, [buffer, length], || unsafe {
             real::read(fd, buffer, length)
         });
+        signal::after_read(fd, buffer, result, pc);
+        return result;
     }
     let result = match inputs::expected(kind::READ) {
         Some(then) if then > 0 => {
@@ -324,24 +377,4 @@ unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -
 
 unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
     blocking(|| unsafe { real::flock(fd, operation) })
-}
-
-unsafe extern "C" fn pause() -> c_int {
-    blocking(|| unsafe { real::pause() })
-}
-
-unsafe extern "C" fn sigwait(set: usize, signal: usize) -> c_int {
-    blocking(|| unsafe { real::sigwait(set, signal) })
-}
-
-unsafe extern "C" fn sigwaitinfo(set: usize, info: usize) -> c_int {
-    blocking(|| unsafe { real::sigwaitinfo(set, info) })
-}
-
-unsafe extern "C" fn sigtimedwait(set: usize, info: usize, time: usize) -> c_int {
-    blocking(|| unsafe { real::sigtimedwait(set, info, time) })
-}
-
-unsafe extern "C" fn sigsuspend(mask: usize) -> c_int {
-    blocking(|| unsafe { real::sigsuspend(mask) })
 }

@@ -5,11 +5,12 @@ use core::ffi::c_long;
 use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
-use super::{ends, identity, random, spawn};
+use super::{ends, identity, random, signal, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
 use crate::record::event::Sync;
 use crate::record::{Mode, mode};
+use crate::serial::endings::Kind;
 use crate::serial::{self, Limit, Waited};
 use crate::{sys, threads};
 
@@ -35,20 +36,26 @@ unsafe extern "C" fn syscall(
     f: usize,
 ) -> c_long {
     let pc = caller();
-    let mut args = [a, b, c, d, e, f];
+    let args = [a, b, c, d, e, f];
     if number == libc::SYS_futex && threads::visible() {
         return answer(futex(args, pc));
     }
     if number == libc::SYS_getrandom && random::fill(a, b, pc) {
         return b as c_long;
     }
-    let meant = |told: usize| pids::meant(told as i32) as usize;
     match number {
         libc::SYS_gettid => return identity::kernel_thread().into(),
         libc::SYS_getppid => return identity::parent().into(),
         libc::SYS_getpid => return pids::tell(kind::PROCESS, sys::getpid() as i32).into(),
-        libc::SYS_kill | libc::SYS_tkill => args[0] = meant(a),
-        libc::SYS_tgkill => args[..2].copy_from_slice(&[meant(a), meant(b)]),
+        libc::SYS_kill => return signal::send_to_process(a as i32, b as i32, pc).into(),
+        libc::SYS_tkill => {
+            return signal::send_to_kernel_thread(sys::getpid() as i32, a as i32, b as i32, pc)
+                .into();
+        }
+        libc::SYS_tgkill => {
+            let process = pids::meant(a as i32);
+            return signal::send_to_kernel_thread(process, b as i32, c as i32, pc).into();
+        }
         _ => {}
     }
     if spawn::is_uncertain(number) {
@@ -88,12 +95,12 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
                     time => Limit::After(serial::nanoseconds(time)),
                 }
             };
-            let waited = serial::wait(word, limit);
+            let waited = serial::wait(word, Kind::Futex, limit);
             Sync::new(Op::FutexWoken, word, pc).record();
-            if waited == Waited::TimedOut {
-                -(libc::ETIMEDOUT as isize)
-            } else {
-                0
+            match waited {
+                Waited::TimedOut => -(libc::ETIMEDOUT as isize),
+                Waited::Interrupted => -(libc::EINTR as isize),
+                _ => 0,
             }
         }
         (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, _) => {

@@ -45,28 +45,3 @@ unsafe extern "C" fn sched_getcpu() -> c_int {
     // a number means.
     inputs::take(kind::PROCESSOR, || unsafe { real::sched_getcpu() } as u64) as c_int
 }
-
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn kill(process: c_int, signal: c_int) -> c_int {
-    // SAFETY: see `sched_getcpu`.
-    unsafe { real::kill(pids::meant(process), signal) }
-}
-
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn sigqueue(process: c_int, signal: c_int, value: usize) -> c_int {
-    // SAFETY: see `sched_getcpu`.
-    unsafe { real::sigqueue(pids::meant(process), signal, value) }
-}
-
-/// For a kernel thread whose context runs elsewhere see `pthread_kill`.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-unsafe extern "C" fn tgkill(process: c_int, thread: c_int, signal: c_int) -> c_int {
-    let process = pids::meant(process);
-    // SAFETY: see `sched_getcpu`.
-    unsafe {
-        if signal != 0 && serial::is_green() && process == sys::getpid() as c_int {
-            return real::kill(process, signal);
-        }
-        real::tgkill(process, pids::meant(thread), signal)
-    }
-}

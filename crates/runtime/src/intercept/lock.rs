@@ -63,6 +63,41 @@ pub(super) unsafe extern "C" fn mutex_destroy(lock: usize) -> c_int {
     })
 }
 
+/// The number by which glibc knows the running thread.
+fn own_number() -> i32 {
+    // SAFETY: the thread's own state; a known thread has a record.
+    unsafe {
+        let thread = (*local()).thread;
+        match thread.is_null() {
+            true => sys::gettid(),
+            false => (*thread).tid.load(core::sync::atomic::Ordering::Relaxed) as i32,
+        }
+    }
+}
+
+/// Whether the running thread has a read-write lock for writing: the C library answers `EDEADLK` if
+/// it wants it once more.
+fn is_writer(lock: usize) -> bool {
+    // SAFETY: an initialised read-write lock of the program is larger than this.
+    let writer = unsafe { ((lock + RWLOCK_WRITER) as *const i32).read_volatile() };
+    writer != 0 && writer == own_number()
+}
+
+/// Where in a robust mutex that is the channel lies on which an owner that ends without unlocking
+/// sends.
+const LEGACY: usize = 8;
+
+/// A thread ends with this robust mutex locked: whoever takes it next is told, and what was done
+/// before is before that.
+pub fn bequeathed(lock: usize, pc: usize) {
+    Sync::new(Op::Send, lock + LEGACY, pc).record();
+}
+
+/// The running thread has a mutex whose owner ended without unlocking.
+pub fn inherited(lock: usize, pc: usize) {
+    Sync::new(Op::Receive, lock + LEGACY, pc).record();
+}
+
 /// What glibc keeps in a mutex, as far as it matters here.
 #[repr(C)]
 struct MutexState {
@@ -87,16 +122,7 @@ impl MutexState {
     /// Whether the running thread has it. The number is the kernel's for the thread's *home*,
     /// which glibc keeps in the thread's own memory.
     fn is_mine(&self) -> bool {
-        // SAFETY: the thread's own state; a known thread has a record.
-        let me = unsafe {
-            let thread = (*local()).thread;
-            if thread.is_null() {
-                sys::gettid()
-            } else {
-                (*thread).tid.load(core::sync::atomic::Ordering::Relaxed) as i32
-            }
-        };
-        self.owner == me
+        self.owner == own_number()
     }
 
     /// Whether locking it would answer at once because the thread has it already.
@@ -165,6 +191,9 @@ fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_in
     let turn = enforce::turn(op, lock, pc);
     let result = real();
     let is_taken = result == 0 || result == libc::EOWNERDEAD;
+    if result == libc::EOWNERDEAD {
+        inherited(lock, pc);
+    }
     if is_taken {
         Sync::new(op, lock, pc).with(TRIED).record();
     } else {
@@ -212,6 +241,9 @@ unsafe extern "C" fn rwlock_destroy(lock: usize) -> c_int {
 }
 
 fn take_read(lock: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int) -> c_int {
+    if threads::visible() && is_writer(lock) {
+        return block();
+    }
     let (op, request) = (Op::ReadAcquire, Some(Op::ReadRequest));
     let taking = Taking {
         object: lock,
@@ -225,6 +257,9 @@ fn take_read(lock: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int
 }
 
 fn take_write(lock: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int) -> c_int {
+    if threads::visible() && is_writer(lock) {
+        return block();
+    }
     let taking = Taking {
         object: lock,
         pc,

@@ -16,7 +16,7 @@ mod barrier;
     reason = "argued once, at the head of the file"
 )]
 mod c11;
-mod channel;
+pub mod channel;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -44,7 +44,7 @@ pub mod identity;
     reason = "argued once, at the head of the file"
 )]
 mod libatomic;
-mod lock;
+pub mod lock;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -64,7 +64,18 @@ pub mod real;
     reason = "argued once, at the head of the file"
 )]
 mod relay;
+pub mod robust;
 mod semaphore;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod shared;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+pub mod signal;
 mod sleep;
 pub mod spare;
 #[allow(
@@ -74,6 +85,11 @@ pub mod spare;
 mod spawn;
 mod string;
 pub mod thread;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod timer;
 mod unwind;
 
 pub use once::Attempt;
@@ -85,6 +101,7 @@ use deadheat_wire::Op;
 
 use crate::record::event::Sync;
 use crate::record::{Mode, handler, mode};
+use crate::serial::endings::Kind;
 use crate::serial::{self, Limit, Waited};
 use crate::threads;
 use crate::watch::enforce;
@@ -132,6 +149,12 @@ impl Taking {
             result = if serial { self.wait(attempt) } else { block() };
         }
         let is_taken = result == 0 || result == libc::EOWNERDEAD;
+        if result == libc::EOWNERDEAD {
+            lock::inherited(self.object, self.pc);
+        }
+        if is_taken && self.op == Op::Take {
+            semaphore::lowered(self.object);
+        }
         if is_taken {
             self.limit
                 .mark(Sync::new(self.op, self.object, self.pc))
@@ -147,10 +170,24 @@ impl Taking {
     fn wait(&self, attempt: impl Fn() -> c_int) -> c_int {
         let is_named = self.request.is_some();
         let unended = (!is_named).then(|| Sync::new(Op::TakeRequest, self.object, self.pc));
+        let kind = match self.op {
+            Op::Take => Kind::Semaphore,
+            _ => Kind::Lock,
+        };
+        let deadline = match self.limit {
+            Limit::None => u64::MAX,
+            Limit::After(time) => serial::time().saturating_add(time),
+        };
         loop {
-            let waited = serial::wait_to_retry(self.object, self.limit, unended);
+            let limit = match self.limit {
+                Limit::None => Limit::None,
+                Limit::After(_) => Limit::After(deadline.saturating_sub(serial::time())),
+            };
+            let waited = serial::wait_to_retry(self.object, kind, limit, unended);
             match (attempt(), waited) {
                 (libc::EBUSY, Waited::TimedOut) => return libc::ETIMEDOUT,
+                (libc::EBUSY, Waited::Interrupted) => return libc::EINTR,
+                (libc::EBUSY, Waited::Cancelled) => thread::act_on_cancellation(self.pc),
                 (libc::EBUSY, _) => {}
                 (result, _) => return result,
             }

@@ -12,6 +12,7 @@ use crate::hooks::{caller, trampoline};
 use crate::local::local;
 use crate::record::event::{self, Sync};
 use crate::record::{Mode, mode};
+use crate::serial::endings::Kind;
 use crate::serial::{self, Limit};
 use crate::threads;
 
@@ -35,7 +36,7 @@ pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -
         serial::point_before(Op::Receive, control, 0, pc);
         // SAFETY: the program's control word.
         while unsafe { (control as *const i32).read_volatile() } & 3 == ONCE_RUNNING {
-            serial::wait(control, Limit::None);
+            serial::wait(control, Kind::Once, Limit::None);
         }
     }
     // SAFETY: the thread's own state. The attempt is known as long as this call: whoever leaves it by an

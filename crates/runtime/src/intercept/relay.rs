@@ -48,7 +48,10 @@ fn carrying(
     real: impl FnOnce() -> isize,
 ) -> isize {
     serial::gate(Op::Receive, 0, 0, pc);
-    on_descriptor(from, libc::POLLIN, || wait_for_input(from, may_wait));
+    match may_wait {
+        true => on_descriptor(from, libc::POLLIN, pc, || wait_for_input(from, true)),
+        false => serial::point(),
+    }
     event::sync(Op::Receive, channel::received_at(from), pc);
     let result = sending(to, pc, [0, 0], real);
     channel::wake(channel::channel(from));

@@ -1,12 +1,15 @@
 //! Semaphores. Unlike the other thread functions they answer -1 and set `errno`.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_wire::{Op, TRIED};
 
 use super::{Taking, give, real, refused};
 use crate::hooks::{caller, trampoline};
+use crate::local::local;
 use crate::record::event::{self, Kind, Sync};
+use crate::record::{Mode, mode};
 use crate::serial::Limit;
 use crate::threads;
 use crate::watch::enforce;
@@ -46,6 +49,9 @@ unsafe extern "C" fn sem_init(semaphore: usize, shared: c_int, value: u32) -> c_
     let pc = caller();
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::sem_init(semaphore, shared, value) };
+    if shared != 0 {
+        crate::process::memory_is_shared();
+    }
     if result == 0 && threads::visible() {
         let made = Sync::life(Op::Init, Kind::Semaphore, semaphore, pc);
         // Of one that is shared with other processes nobody knows what it holds.
@@ -71,6 +77,44 @@ fn attempt(semaphore: usize) -> c_int {
     match as_error(unsafe { real::sem_trywait(semaphore) }) {
         libc::EAGAIN => libc::EBUSY,
         error => error,
+    }
+}
+
+/// Semaphores that threads have raised which take no part in the recording, libc's own, and from
+/// where.
+static RAISED: [[AtomicUsize; 2]; 64] = [const { [const { AtomicUsize::new(0) }; 2] }; 64];
+static RAISES: AtomicUsize = AtomicUsize::new(0);
+
+/// A thread of libc's own raises a semaphore in a serial recording. Whoever lowers it says so.
+fn post_from_outside(semaphore: usize, pc: usize) {
+    // SAFETY: the thread's own state.
+    let is_known = unsafe { !(*local()).thread.is_null() };
+    if mode() != Mode::Serial || is_known {
+        return;
+    }
+    let claim = |slot: &&[AtomicUsize; 2]| {
+        slot[0]
+            .compare_exchange(0, semaphore, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    };
+    if let Some(slot) = RAISED.iter().find(claim) {
+        slot[1].store(pc, Ordering::Release);
+        RAISES.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// A semaphore was lowered. If a thread had raised it that takes no part, that is written down now:
+/// the count would be wrong without.
+pub fn lowered(semaphore: usize) {
+    if RAISES.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    let is_it = |slot: &&[AtomicUsize; 2]| slot[0].load(Ordering::Acquire) == semaphore;
+    if let Some(slot) = RAISED.iter().find(is_it) {
+        let pc = slot[1].load(Ordering::Acquire);
+        RAISES.fetch_sub(1, Ordering::Relaxed);
+        slot[0].store(0, Ordering::Release);
+        Sync::new(Op::Post, semaphore, pc).record();
     }
 }
 
@@ -132,7 +176,10 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
     // SAFETY: see `sem_init`.
     let result = unsafe { real::sem_trywait(semaphore) };
     match as_error(result) {
-        0 => Sync::new(Op::Take, semaphore, pc).with(TRIED).record(),
+        0 => {
+            lowered(semaphore);
+            Sync::new(Op::Take, semaphore, pc).with(TRIED).record();
+        }
         error => {
             refused(Op::Take, semaphore, pc, error);
             from_error(error);
@@ -144,13 +191,19 @@ unsafe extern "C" fn sem_trywait(semaphore: usize) -> c_int {
 
 unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
     let pc = caller();
-    if threads::visible() {
+    let is_visible = threads::visible();
+    if is_visible {
         crate::serial::point_before(Op::Post, semaphore, 0, pc);
-    } else {
-        crate::serial::wake_from_outside();
     }
-    from_error(give(Op::Post, semaphore, pc, || {
+    let result = from_error(give(Op::Post, semaphore, pc, || {
         // SAFETY: see `sem_init`.
         as_error(unsafe { real::sem_post(semaphore) })
-    }))
+    }));
+    if !is_visible {
+        if result == 0 {
+            post_from_outside(semaphore, pc);
+        }
+        crate::serial::wake_from_outside();
+    }
+    result
 }

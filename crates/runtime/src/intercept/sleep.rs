@@ -8,28 +8,52 @@ use crate::inputs;
 use crate::serial;
 use crate::threads;
 
-/// Whether a serial recording has taken care of it.
-fn skipped(nanoseconds: u64) -> bool {
-    threads::visible() && serial::sleep(nanoseconds)
+const SECOND: u64 = 1_000_000_000;
+
+/// How many nanoseconds were left when a handler ended a sleep that a serial recording has taken
+/// care of; 0 if none did.
+fn skipped(nanoseconds: u64) -> Option<u64> {
+    match threads::visible() {
+        true => serial::sleep(nanoseconds),
+        false => None,
+    }
+}
+
+fn interrupted() -> c_int {
+    // SAFETY: the C library's own address of the thread's error number.
+    unsafe { *libc::__errno_location() = libc::EINTR };
+    -1
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn sleep(seconds: u32) -> u32 {
-    if skipped(u64::from(seconds) * 1_000_000_000) {
-        0
-    } else {
+    match skipped(u64::from(seconds) * SECOND) {
+        // The C library rounds.
+        Some(left) => ((left + SECOND / 2) / SECOND) as u32,
         // SAFETY: (here and below) the arguments are the program's own, for this very function.
-        unsafe { real::sleep(seconds) }
+        None => unsafe { real::sleep(seconds) },
     }
 }
 
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
-    if skipped(u64::from(microseconds) * 1000) {
-        0
-    } else {
+    match skipped(u64::from(microseconds) * 1000) {
+        Some(0) => 0,
+        Some(_) => interrupted(),
         // SAFETY: see `sleep`.
-        unsafe { real::usleep(microseconds) }
+        None => unsafe { real::usleep(microseconds) },
+    }
+}
+
+/// Says how much was left of a sleep, if the program wants to know.
+unsafe fn tell_rest(rest: usize, left: u64) {
+    if rest != 0 {
+        let left = libc::timespec {
+            tv_sec: (left / SECOND) as i64,
+            tv_nsec: (left % SECOND) as i64,
+        };
+        // SAFETY: the program's own place, as the caller says.
+        unsafe { (rest as *mut libc::timespec).write_unaligned(left) };
     }
 }
 
@@ -37,10 +61,13 @@ unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
 unsafe extern "C" fn nanosleep(time: usize, rest: usize) -> c_int {
     // SAFETY: see `sleep`.
     unsafe {
-        if skipped(serial::nanoseconds(time)) {
-            0
-        } else {
-            real::nanosleep(time, rest)
+        match skipped(serial::nanoseconds(time)) {
+            Some(0) => 0,
+            Some(left) => {
+                tell_rest(rest, left);
+                interrupted()
+            }
+            None => real::nanosleep(time, rest),
         }
     }
 }
@@ -61,10 +88,16 @@ unsafe extern "C" fn clock_nanosleep(
         } else {
             0
         };
-        if skipped(wanted.saturating_sub(now)) {
-            return 0;
+        match skipped(wanted.saturating_sub(now)) {
+            Some(0) => 0,
+            Some(left) => {
+                if !absolute {
+                    tell_rest(rest, left);
+                }
+                libc::EINTR
+            }
+            None => real::clock_nanosleep(clock, flags, time, rest),
         }
-        real::clock_nanosleep(clock, flags, time, rest)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::hooks::{caller, trampoline};
 use crate::local::{Inside, local};
 use crate::record::event::{self, Sync};
 use crate::record::{self, Mode, facts, mode};
-use crate::serial::{self, Waited, signals};
+use crate::serial::{self, Limit, Waited, signals};
 use crate::threads::{self, Thread};
 use crate::watch::{self, enforce};
 
@@ -24,7 +24,6 @@ trampoline! {
     "pthread_exit" => exit;
     "pthread_cancel" => cancel;
     "pthread_setname_np" => setname;
-    "pthread_kill" => kill;
 }
 
 pub type Function = extern "C" fn(*mut c_void) -> *mut c_void;
@@ -223,22 +222,33 @@ fn before_join(thread: *mut Thread, pc: usize) -> Option<enforce::Turn> {
 fn join_with(
     handle: libc::pthread_t,
     place: *mut *mut c_void,
+    limit: Limit,
     pc: usize,
     block: impl FnOnce() -> c_int,
 ) -> c_int {
     let thread = threads::by_handle(handle as usize);
-    if threads::visible() && mode() == Mode::Serial && !thread.is_null() {
+    let is_serial = threads::visible() && mode() == Mode::Serial && !thread.is_null();
+    if is_serial {
         // SAFETY: the record is kept for whoever may join.
         serial::point_before(Op::Join, unsafe { (*thread).id } as usize, 0, pc);
-        while !serial::has_ended(thread) {
-            if serial::wait_for_end(thread, pc) == Waited::Cancelled {
-                // SAFETY: a cancellation point of the program.
-                unsafe { real::pthread_testcancel() };
-            }
+        let refused = serial::refuses_join(thread);
+        if refused != 0 {
+            return refused;
+        }
+        serial::joins(thread, true);
+        let ended = wait_for_end(thread, limit, pc);
+        serial::joins(thread, false);
+        if !ended {
+            return libc::ETIMEDOUT;
         }
     }
     let turn = before_join(thread, pc);
-    let result = block();
+    let result = match is_serial {
+        // It has ended, whatever the real clock shows.
+        // SAFETY: see `create`.
+        true => unsafe { real::pthread_join(handle, place) },
+        false => block(),
+    };
     if result == 0 {
         joined(thread, pc);
         if let Some(turn) = turn {
@@ -251,11 +261,43 @@ fn join_with(
     result
 }
 
+/// Waits for a thread's end in a serial recording; false if time was up before.
+fn wait_for_end(thread: *mut Thread, limit: Limit, pc: usize) -> bool {
+    while !serial::has_ended(thread) {
+        match serial::wait_for_end(thread, limit, pc) {
+            Waited::Cancelled => act_on_cancellation(pc),
+            Waited::TimedOut => return serial::has_ended(thread),
+            _ => {}
+        }
+    }
+    true
+}
+
+/// The running thread was cancelled in a call that is a cancellation point: it ends here, unless it
+/// does not let itself be cancelled.
+pub fn act_on_cancellation(pc: usize) {
+    // What `pthread_cancel` has sent.
+    // SAFETY: the thread is known, or it would not wait.
+    let handle = unsafe { threads::my_handle() };
+    Sync::new(Op::Receive, handle, pc).record();
+    // SAFETY: a cancellation point of the program.
+    unsafe { real::pthread_testcancel() };
+}
+
 pub(super) unsafe extern "C" fn join(handle: libc::pthread_t, result: *mut *mut c_void) -> c_int {
     // SAFETY: see `create`.
-    join_with(handle, result, caller(), || unsafe {
+    join_with(handle, result, Limit::None, caller(), || unsafe {
         real::pthread_join(handle, result)
     })
+}
+
+/// The time limit of a join; none if the program gives none.
+unsafe fn limit_of(clock: c_int, time: *const libc::timespec) -> Limit {
+    match time.is_null() {
+        true => Limit::None,
+        // SAFETY: the program's own time.
+        false => unsafe { Limit::until(clock, time as usize) },
+    }
 }
 
 unsafe extern "C" fn timedjoin(
@@ -263,8 +305,11 @@ unsafe extern "C" fn timedjoin(
     result: *mut *mut c_void,
     time: *const libc::timespec,
 ) -> c_int {
+    let pc = caller();
     // SAFETY: see `create`.
-    join_with(handle, result, caller(), || unsafe {
+    let limit = unsafe { limit_of(libc::CLOCK_REALTIME, time) };
+    // SAFETY: see `create`.
+    join_with(handle, result, limit, pc, || unsafe {
         real::pthread_timedjoin_np(handle, result, time)
     })
 }
@@ -275,8 +320,11 @@ unsafe extern "C" fn clockjoin(
     clock: c_int,
     time: *const libc::timespec,
 ) -> c_int {
+    let pc = caller();
     // SAFETY: see `create`.
-    join_with(handle, result, caller(), || unsafe {
+    let limit = unsafe { limit_of(clock, time) };
+    // SAFETY: see `create`.
+    join_with(handle, result, limit, pc, || unsafe {
         real::pthread_clockjoin_np(handle, result, clock, time)
     })
 }
@@ -357,19 +405,4 @@ unsafe extern "C" fn setname(handle: libc::pthread_t, name: *const c_char) -> c_
     }
     // SAFETY: see `create`.
     unsafe { real::pthread_setname_np(handle, name) }
-}
-
-/// A signal for one thread. In a serial recording with green contexts its kernel thread is
-/// asleep with signals blocked; the signal goes to the process instead, whose running thread
-/// handles it.
-unsafe extern "C" fn kill(handle: libc::pthread_t, signal: c_int) -> c_int {
-    if signal != 0 && serial::is_green() {
-        crate::sys::call(
-            libc::SYS_kill,
-            [crate::sys::getpid() as usize, signal as usize, 0, 0, 0, 0],
-        );
-        return 0;
-    }
-    // SAFETY: see `create`.
-    unsafe { real::pthread_kill(handle, signal) }
 }

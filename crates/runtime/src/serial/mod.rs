@@ -3,7 +3,8 @@
 //! * [`scheduler`]: who may run, who waits for what; picks the next by a [`policy`].
 //! * [`turn`]: hands the turn on: contexts on one kernel thread ([`context`]), or kernel threads
 //!   that pass a token.
-//! * [`signals`]: each thread's own.
+//! * [`endings`]: who can end a wait.
+//! * [`signals`]: each thread's own. [`timers`]: those that end in one.
 //! * [`log`]: the one stream of events, with values; [`straight`] looks at the code for it.
 //! * [`replay`]: a schedule that is enforced instead.
 //! * [`explore`]: a run of a search for schedules.
@@ -13,6 +14,7 @@
 //! the thread that has the turn, and does nothing in a parallel recording.
 
 mod context;
+pub mod endings;
 pub mod explore;
 mod log;
 mod policy;
@@ -21,6 +23,7 @@ mod scheduler;
 pub mod signals;
 mod straight;
 mod task;
+pub mod timers;
 mod turn;
 mod watchdog;
 
@@ -29,6 +32,7 @@ use core::sync::atomic::Ordering;
 use deadheat_wire::{Op, TRIED, word};
 use replay::Deed;
 
+use endings::Kind;
 pub use scheduler::CHANNELS_END;
 use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
@@ -117,6 +121,8 @@ pub fn restart_in_child() {
     // was in the parent.
     let scheduler = unsafe { scheduler() };
     scheduler.explorer.leave();
+    signals::restart_in_child();
+    timers::restart_in_child();
     scheduler.start();
     turn::restart_in_child();
 }
@@ -147,31 +153,48 @@ fn id(thread: *mut Thread) -> u32 {
 }
 
 /// Waits for an object, as the thread that has the turn.
-fn block(me: *mut Thread, object: usize, limit: Limit, retries: bool) -> Waited {
-    block_telling(me, object, limit, retries, None)
+fn block(me: *mut Thread, object: usize, kind: Kind, limit: Limit, retries: bool) -> Waited {
+    block_telling(me, object, kind, limit, retries, None)
 }
 
 /// The same with what is written down if the wait never ends.
 fn block_telling(
     me: *mut Thread,
     object: usize,
+    kind: Kind,
     limit: Limit,
     retries: bool,
     unended: Option<Sync>,
 ) -> Waited {
-    if !turn_holder().begin_wait(me, object, limit, retries) {
+    if !turn_holder().begin_wait(me, object, kind, limit, retries) {
         return Waited::Cancelled;
     }
     // SAFETY: the running thread's own record, and it has the turn.
     unsafe { (*me).task.unended = unended };
-    if let Some(next) = turn_holder().next(true) {
-        turn::switch(me, next);
+    loop {
+        if let Some(next) = turn_holder().next(true) {
+            turn::switch(me, next);
+        }
+        let ran = signals::deliver(me);
+        // SAFETY: as above.
+        let is_over = unsafe { !core::mem::take(&mut (*me).task.interrupted) };
+        let outcome = turn_holder().outcome(me);
+        // Who was only told to look again, and handles a signal before it does, was interrupted.
+        let has_happened = !(retries && matches!(outcome, Waited::Woken | Waited::Idle));
+        match ran {
+            _ if is_over && has_happened => return outcome,
+            signals::Ran::Ending if kind.ends_by_handler() => return Waited::Interrupted,
+            signals::Ran::Restarting if kind.ends_by_handler() => return Waited::Restarted,
+            _ if is_over => return outcome,
+            // It was called for a signal that it waits for.
+            signals::Ran::None if kind == Kind::Signal => return Waited::Woken,
+            _ => turn_holder().resume_wait(me),
+        }
     }
-    turn_holder().outcome(me)
 }
 
 #[inline]
-fn off() -> bool {
+pub fn off() -> bool {
     mode() != Mode::Serial
 }
 
@@ -219,6 +242,7 @@ fn pass(next: Option<Deed>) {
             }
             let next = turn_holder().step(me, Step::Sync);
             turn::switch(me, next);
+            signals::deliver(me);
         });
     }
 }
@@ -261,6 +285,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
             if next != me {
                 turn::switch(me, next);
             }
+            signals::deliver(me);
         }
         turn_holder().happened(me, deed);
         turn_holder().explored(me, deed, None, false);
@@ -426,24 +451,30 @@ pub fn flush() {
 
 /// Waits until somebody wakes those who wait for `object`. Whoever waits for something that can
 /// be tried again does so, for it may be taken by another by then.
-pub fn wait(object: usize, limit: Limit) -> Waited {
-    with_turn(|me| block(me, object, limit, false))
+pub fn wait(object: usize, kind: Kind, limit: Limit) -> Waited {
+    with_turn(|me| block(me, object, kind, limit, false))
 }
 
 /// The same, with what is written down if the wait never ends.
-pub fn wait_telling(object: usize, limit: Limit, unended: Sync) -> Waited {
-    with_turn(|me| block_telling(me, object, limit, false, Some(unended)))
+pub fn wait_telling(object: usize, kind: Kind, limit: Limit, unended: Sync) -> Waited {
+    with_turn(|me| block_telling(me, object, kind, limit, false, Some(unended)))
 }
 
 /// The same for what can be tried again: the wait may end without a reason. `unended` is written down if it never ends.
-pub fn wait_to_retry(object: usize, limit: Limit, unended: Option<Sync>) -> Waited {
-    with_turn(|me| block_telling(me, object, limit, true, unended))
+pub fn wait_to_retry(object: usize, kind: Kind, limit: Limit, unended: Option<Sync>) -> Waited {
+    with_turn(|me| block_telling(me, object, kind, limit, true, unended))
 }
 
-/// Waits until something may have happened on a channel; false if only the world outside can
-/// make it happen.
-pub fn wait_for_channel(channel: usize) -> bool {
-    with_turn(|me| block(me, channel, Limit::None, true)) != Waited::Idle
+/// Waits until a signal of a set may be there, or a handler has run.
+pub fn wait_for_signal(set: u64, limit: Limit) -> Waited {
+    with_turn(|me| {
+        // SAFETY: the running thread's own record.
+        unsafe { (*me).task.accepts = set };
+        let waited = block(me, scheduler::SIGNALS, Kind::Signal, limit, true);
+        // SAFETY: as above.
+        unsafe { (*me).task.accepts = 0 };
+        waited
+    })
 }
 
 /// Wakes up to `count` of those who wait for `object`; how many.
@@ -459,6 +490,7 @@ pub fn wake(object: usize, count: usize) -> usize {
 pub fn wake_from_outside() {
     if !off() {
         scheduler::LOOK_AGAIN.store(1, Ordering::Release);
+        turn::announce();
     }
 }
 
@@ -469,7 +501,7 @@ pub fn arrive(barrier: usize, count: u32) -> bool {
             turn_holder().wake(barrier, usize::MAX);
             return true;
         }
-        block(me, barrier, Limit::None, false);
+        block(me, barrier, Kind::Barrier, Limit::None, false);
         false
     })
 }
@@ -482,21 +514,44 @@ pub fn yield_turn() -> bool {
     with_turn(|me| {
         let next = turn_holder().yielded(me);
         turn::switch(me, next);
+        signals::deliver(me);
     });
     true
 }
 
-/// A sleep: lets others go first for a while; false in a parallel recording.
-pub fn sleep(nanoseconds: u64) -> bool {
+/// A sleep: lets others go first for a while. How many nanoseconds were left when a handler ended
+/// it; `None` in a parallel recording.
+pub fn sleep(nanoseconds: u64) -> Option<u64> {
     if off() {
-        return false;
+        return None;
     }
     let asleep = scheduler::ASLEEP;
-    if with_turn(|me| block(me, asleep, Limit::After(nanoseconds), false)) == Waited::Cancelled {
-        // SAFETY: sleeping is a cancellation point.
-        unsafe { crate::intercept::real::pthread_testcancel() };
+    let end = time() + nanoseconds;
+    let mut left = nanoseconds;
+    loop {
+        let limit = Limit::After(left);
+        match with_turn(|me| block(me, asleep, Kind::Sleep, limit, false)) {
+            Waited::Cancelled => {
+                // SAFETY: sleeping is a cancellation point.
+                unsafe { crate::intercept::real::pthread_testcancel() };
+                left = end.saturating_sub(time());
+            }
+            Waited::Interrupted | Waited::Restarted => {
+                return Some(end.saturating_sub(time()).max(1));
+            }
+            _ => return Some(0),
+        }
     }
-    true
+}
+
+/// The scheduler's time, in steps of a microsecond.
+pub fn steps() -> u64 {
+    time() / 1000
+}
+
+/// The scheduler's time, in nanoseconds.
+pub fn time() -> u64 {
+    with_turn(|_| turn_holder().passed())
 }
 
 /// Makes a call that may block in the kernel, without the turn.
@@ -504,12 +559,23 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
     with_turn(|me| {
         turn_holder().log.settle();
         turn::leave(me);
+        if turn::is_green() {
+            signals::open_home(me);
+        }
     });
     let result = call();
-    // SAFETY: the thread's own state; coming back ends with the turn.
+    // SAFETY: the C library's own address of the thread's error number; the thread's own state.
+    // Coming back ends with the turn.
     unsafe {
+        let error = *libc::__errno_location();
         let _inside = Inside::enter();
-        turn::come_back((*local()).thread);
+        if turn::is_green() {
+            signals::close_home();
+        }
+        let me = (*local()).thread;
+        turn::come_back(me);
+        signals::deliver(me);
+        *libc::__errno_location() = error;
     }
     result
 }
@@ -583,9 +649,59 @@ pub fn has_ended(thread: *mut Thread) -> bool {
 }
 
 /// Waits for a thread's end.
-pub fn wait_for_end(thread: *mut Thread, pc: usize) -> Waited {
+pub fn wait_for_end(thread: *mut Thread, limit: Limit, pc: usize) -> Waited {
     let unended = Sync::new(Op::JoinRequest, id(thread) as usize, pc);
-    with_turn(|me| block_telling(me, thread as usize, Limit::None, false, Some(unended)))
+    let object = thread as usize;
+    with_turn(|me| block_telling(me, object, Kind::Join, limit, false, Some(unended)))
+}
+
+/// Why a join is refused: of itself, of one that joins in return, of one that another joins; 0 if
+/// it is not. As POSIX has it; some versions of glibc wait for ever for a thread that joins in
+/// return, which the user is told.
+pub fn refuses_join(thread: *mut Thread) -> i32 {
+    static SAID: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
+    with_turn(|me| {
+        // SAFETY: records that are kept for whoever may join; we have the turn.
+        let (joins_me, joiner) = unsafe { ((*me).task.joiner, (*thread).task.joiner) };
+        if thread == me {
+            return libc::EDEADLK;
+        }
+        if joins_me == thread {
+            if SAID.swap(1, Ordering::Relaxed) == 0 {
+                crate::message::say(format_args!(
+                    "T{} joins T{}, which joins it: the answer is EDEADLK. Some versions of glibc \
+                     wait for ever instead",
+                    id(me),
+                    id(thread)
+                ));
+            }
+            return libc::EDEADLK;
+        }
+        match joiner.is_null() {
+            true => 0,
+            false => libc::EINVAL,
+        }
+    })
+}
+
+/// The running thread joins another from here on, or not any more.
+pub fn joins(thread: *mut Thread, is_on: bool) {
+    with_turn(|me| {
+        let joiner = if is_on { me } else { core::ptr::null_mut() };
+        // SAFETY: a record that is kept for whoever may join; we have the turn.
+        unsafe { (*thread).task.joiner = joiner };
+    });
+}
+
+/// A jump leaves the wait that the running thread was in when a handler interrupted it.
+pub fn leave_wait() {
+    // SAFETY: the thread's own state and record.
+    unsafe {
+        if let Some(thread) = (*local()).thread.as_mut() {
+            thread.task.interrupted = false;
+            thread.task.accepts = 0;
+        }
+    }
 }
 
 /// A thread was cancelled: should it wait for something, it does not any more.
@@ -595,11 +711,55 @@ pub fn cancelled(thread: *mut Thread) {
     }
 }
 
-/// The running thread has changed which signals it does not want.
-pub fn mask_changed() {
-    if is_green() && threads::visible() {
-        with_turn(signals::mask_changed);
-    }
+/// Which signals the running thread does not want, if the kernel does not know; see [`signals`].
+pub fn own_mask() -> Option<u64> {
+    // SAFETY: the running thread's own record.
+    (is_green() && threads::visible()).then(|| with_turn(|me| unsafe { (*me).task.mask }))
+}
+
+/// The running thread has another mask from here on. What it has and wants now is handled at once;
+/// whether anything was.
+pub fn set_own_mask(mask: u64) -> bool {
+    with_turn(|me| {
+        turn_holder().log.settle();
+        signals::change_mask(me, mask);
+        signals::deliver(me) != signals::Ran::None
+    })
+}
+
+/// Sends a signal to a thread of this process, or to the process (null). If it is for the sender,
+/// it is handled at once.
+pub fn send_signal(target: *mut Thread, signal: i32, info: &signals::Info) {
+    with_turn(|me| {
+        turn_holder().log.settle();
+        signals::send(target, signal, info);
+        signals::deliver(me);
+    });
+}
+
+/// Takes a signal of a set that the running thread or the process has.
+pub fn accept_signal(set: u64) -> Option<(i32, signals::Info)> {
+    with_turn(|me| signals::accept(me, set))
+}
+
+/// What the running thread has and blocks, the kernel knows from here on, as it does of a thread
+/// that reads a `signalfd`.
+pub fn give_signals_to_kernel() {
+    with_turn(|me| {
+        // SAFETY: the running thread's own record.
+        let blocked = unsafe { (*me).task.mask } & signals::carrier_mask();
+        signals::give_to_kernel(me, blocked);
+    });
+}
+
+/// Which signals the running thread has that the kernel does not know of.
+pub fn pending_signals() -> u64 {
+    with_turn(signals::pending)
+}
+
+/// Whether the running thread is on its own kernel thread, in a call without the turn.
+pub fn is_at_home() -> bool {
+    is_green() && !turn::is_on_carrier()
 }
 
 /// Whether contexts run on a kernel thread that is not their own.

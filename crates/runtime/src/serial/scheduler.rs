@@ -6,6 +6,7 @@
 //! as nobody else can run.
 
 mod follow;
+mod idle;
 mod search;
 
 use core::cell::UnsafeCell;
@@ -13,12 +14,13 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::explore::standing::{GONE, READY};
 
+use super::endings::Kind;
 use super::explore::Explorer;
 use super::log::Log;
 use super::policy::Chosen;
 use super::replay::Replay;
 use super::task::{State, Task, Waited};
-use super::{Limit, turn};
+use super::{Limit, signals, timers, turn};
 use crate::threads::{self, Thread};
 use crate::{message, options, record, sys};
 
@@ -34,6 +36,10 @@ const PATIENCE: u64 = 1_000_000;
 const STEPS_BEFORE_END: u64 = 20_000;
 /// What sleepers wait for.
 pub const ASLEEP: usize = 2;
+/// What those wait for who wait for a signal.
+pub const SIGNALS: usize = 3;
+/// How many steps are between two looks at the world outside by those who wait for it.
+const LOOK_AROUND: u64 = 4096;
 
 /// What kind of step a thread takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -176,8 +182,11 @@ impl Scheduler {
         if self.task(index).state == State::Away {
             self.away -= 1;
         }
-        self.task(index).state = State::Ready;
-        self.task(index).until = u64::MAX;
+        let task = self.task(index);
+        task.state = State::Ready;
+        if !task.interrupted {
+            task.until = u64::MAX;
+        }
         self.tasks.swap(index, self.ready);
         self.ready += 1;
     }
@@ -195,6 +204,8 @@ impl Scheduler {
     /// A thread leaves the turn for a call that may block.
     pub fn leave(&mut self, thread: *mut Thread) {
         self.make_waiting(thread, State::Away);
+        // SAFETY: the record is in use, and we have the turn.
+        unsafe { (*thread).task.was_idle = false };
     }
 
     /// A thread that had left has the turn again after all.
@@ -226,6 +237,10 @@ impl Scheduler {
         self.tasks.copy_within(index + 1..self.count, index);
         self.count -= 1;
         self.wake(thread as usize, usize::MAX);
+        signals::ended(thread);
+        if turn::is_green() {
+            signals::masks_changed(self.threads());
+        }
         self.look_again(Waited::Woken); // A robust mutex may have lost its owner.
     }
 
@@ -269,6 +284,11 @@ impl Scheduler {
         }
     }
 
+    /// The scheduler's time, in nanoseconds.
+    pub fn passed(&self) -> u64 {
+        self.steps * STEP_NANOSECONDS
+    }
+
     fn count_step(&mut self) {
         self.steps += 1;
         STEPS.store(self.steps, Ordering::Relaxed);
@@ -289,13 +309,19 @@ impl Scheduler {
         self.tasks[chosen.min(self.ready - 1)]
     }
 
-    /// Counts in those who came back, those whose time is up, and those who should look again.
+    /// Counts in those who came back, those whose time is up, those who should look again, and
+    /// those who have a signal to handle.
     fn collect(&mut self) {
         if LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
             self.look_again(Waited::Woken);
         }
+        timers::fire(self.steps);
+        signals::route(self);
         if self.count == self.ready {
             return;
+        }
+        if self.steps.is_multiple_of(LOOK_AROUND) {
+            self.look_outside(Waited::Woken);
         }
         for index in self.ready..self.count {
             let steps = self.steps;
@@ -327,27 +353,20 @@ impl Scheduler {
         any
     }
 
-    /// Lets time pass until the first limit, and who waits for the world outside look again; false if nobody has a limit.
-    fn pass_time(&mut self) -> bool {
-        let mut first = u64::MAX;
-        for index in self.ready..self.count {
-            if self.task(index).state == State::Blocked {
-                first = first.min(self.task(index).until);
-            }
-        }
-        if first == u64::MAX {
-            return false;
-        }
-        self.steps = self.steps.max(first);
-        // Others, whom we do not see, have had that time, too.
+    /// Lets those look again who wait for the world outside.
+    fn look_outside(&mut self, outcome: Waited) -> bool {
+        let mut any = false;
+        let steps = self.steps;
         for index in self.ready..self.count {
             let task = self.task(index);
-            if task.state == State::Blocked && task.retries && task.object < CHANNELS_END {
-                task.outcome = Waited::Woken;
+            let is_outside = task.retries && task.object < CHANNELS_END;
+            if task.state == State::Blocked && is_outside && task.until > steps {
+                task.outcome = outcome;
                 self.make_ready(index);
+                any = true;
             }
         }
-        true
+        any
     }
 
     /// Who runs next, now that the running thread cannot; waits if need be. `None` if that
@@ -368,20 +387,8 @@ impl Scheduler {
             if self.ready > 0 {
                 return Some(self.choose(None));
             }
-            if self.pass_time() {
-                continue;
-            }
-            if self.away > 0 {
-                if !can_wait {
-                    return None;
-                }
-                turn::wait_for_arrivals(arrivals);
-            } else if self.looked_at != self.log.events && self.look_again(Waited::Idle) {
-                // Somebody whom we do not see may have changed something. Unless an event shows
-                // that it was so, this is not tried twice.
-                self.looked_at = self.log.events;
-            } else {
-                self.deadlock();
+            if !self.is_idle(arrivals, can_wait) {
+                return None;
             }
         }
     }
@@ -391,6 +398,7 @@ impl Scheduler {
         &mut self,
         me: *mut Thread,
         object: usize,
+        kind: Kind,
         limit: Limit,
         retries: bool,
     ) -> bool {
@@ -399,10 +407,12 @@ impl Scheduler {
         let (since, steps) = (self.waits, self.steps);
         let index = self.index(me);
         let task = self.task(index);
-        if !retries && core::mem::take(&mut task.cancelled) {
+        task.interrupted = false;
+        if kind.is_cancellation_point() && task.cancelled && turn::can_be_cancelled() {
             return false;
         }
         task.object = object;
+        task.kind = kind;
         task.until = match limit {
             Limit::None => u64::MAX,
             Limit::After(time) => steps + (time / STEP_NANOSECONDS).max(1),
@@ -421,16 +431,50 @@ impl Scheduler {
         self.task(index).outcome
     }
 
+    /// The running thread was interrupted in a wait that is not over: it goes on.
+    pub fn resume_wait(&mut self, me: *mut Thread) {
+        let index = self.index(me);
+        self.task(index).interrupted = false;
+        self.make_waiting(me, State::Blocked);
+    }
+
+    /// A thread that waits, or not, has a signal to handle. If it waits it can run, but its wait is
+    /// not over.
+    pub fn interrupt(&mut self, index: usize) {
+        let task = self.task(index);
+        if task.state == State::Blocked {
+            task.interrupted = true;
+            self.make_ready(index);
+        }
+    }
+
+    /// All threads that have not ended.
+    pub fn threads(&self) -> &[*mut Thread] {
+        &self.tasks[..self.count]
+    }
+
     /// How many wait for an object.
     pub fn waiting_for(&mut self, object: usize) -> usize {
-        (self.ready..self.count)
+        (0..self.count)
             .filter(|index| self.waits_for(*index, object))
             .count()
     }
 
     fn waits_for(&mut self, index: usize, object: usize) -> bool {
         let task = self.task(index);
-        task.state == State::Blocked && task.object == object
+        (task.state == State::Blocked || task.interrupted) && task.object == object
+    }
+
+    /// Ends a wait for the reason that somebody woke the thread.
+    fn awaken(&mut self, index: usize) {
+        let task = self.task(index);
+        task.outcome = Waited::Woken;
+        task.interrupted = false;
+        task.was_idle = false;
+        match task.state {
+            State::Blocked => self.make_ready(index),
+            _ => task.until = u64::MAX,
+        }
     }
 
     /// Wakes up to `count` of those who wait for an object; how many.
@@ -445,8 +489,7 @@ impl Scheduler {
                 let Some(index) = self.planned_waiter(object) else {
                     break;
                 };
-                self.task(index).outcome = Waited::Woken;
-                self.make_ready(index);
+                self.awaken(index);
                 woken += 1;
                 continue;
             }
@@ -461,8 +504,7 @@ impl Scheduler {
             let Some(index) = self.waiter(object, rank) else {
                 break;
             };
-            self.task(index).outcome = Waited::Woken;
-            self.make_ready(index);
+            self.awaken(index);
             woken += 1;
         }
         woken
@@ -474,7 +516,7 @@ impl Scheduler {
         let mut found = None;
         for _ in 0..=rank {
             let mut first = u64::MAX;
-            for index in self.ready..self.count {
+            for index in 0..self.count {
                 let since = self.task(index).since;
                 if self.waits_for(index, object) && since > last && since < first {
                     first = since;
@@ -538,11 +580,10 @@ impl Scheduler {
             return;
         }
         let task = self.task(index);
-        if task.state == State::Blocked && !task.retries {
+        task.cancelled = true;
+        if task.state == State::Blocked && task.kind.is_cancellation_point() {
             task.outcome = Waited::Cancelled;
             self.make_ready(index);
-        } else {
-            task.cancelled = true;
         }
     }
 
@@ -550,18 +591,29 @@ impl Scheduler {
     fn deadlock(&mut self) -> ! {
         self.drained();
         message::say(format_args!("deadlock: no thread can go on"));
+        self.say_waits();
+        record::close("deadlock", true);
+        sys::exit_group(66)
+    }
+
+    /// Says who waits for what, and writes it down.
+    fn say_waits(&mut self) {
         for index in 0..self.count {
             // SAFETY: records of threads that have not ended.
             let thread = unsafe { &*self.tasks[index] };
+            let what = thread.task.kind.name();
             message::say(format_args!(
-                "  T{} waits for {:#x}",
+                "  T{} waits for {what} {:#x}",
                 thread.id, thread.task.object
             ));
             if let Some(wait) = &thread.task.unended {
                 self.log.sync(thread.id, wait, [0; 2], [0; 2]);
             }
         }
-        record::close("deadlock", true);
-        sys::exit_group(66)
+    }
+
+    /// Something outside has changed: whoever waits for the world outside looks again.
+    pub fn wake_outside(&mut self) {
+        self.look_outside(Waited::Woken);
     }
 }

@@ -1,6 +1,7 @@
 //! A thread, as the scheduler sees it.
 
 use super::context::Context;
+use super::endings::Kind;
 use super::explore::spin::Spin;
 use crate::record::event::Sync;
 
@@ -13,6 +14,10 @@ pub enum Waited {
     TimedOut,
     /// The thread was cancelled.
     Cancelled,
+    /// A signal handler ran, and the call is to fail with `EINTR`.
+    Interrupted,
+    /// A signal handler ran, and the call is to begin anew.
+    Restarted,
     /// Nobody else could run: whatever it waits for can only come from outside.
     Idle,
 }
@@ -21,7 +26,7 @@ pub enum Waited {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
     Ready,
-    /// Waits for an object.
+    /// Waits for an object, see [`Task::object`] and [`Task::kind`].
     Blocked,
     /// In a call without the turn.
     Away,
@@ -32,6 +37,12 @@ pub(super) enum State {
 pub struct Task {
     pub(super) state: State,
     pub(super) object: usize,
+    /// What kind of wait that is.
+    pub(super) kind: Kind,
+    /// It can run to handle a signal, but its wait is not over: whoever wakes waiters counts it in.
+    pub(super) interrupted: bool,
+    /// It has been told that nobody else can run, and waits all the same.
+    pub(super) was_idle: bool,
     pub(super) outcome: Waited,
     /// The wait may end without a reason, to try again.
     pub(super) retries: bool,
@@ -58,6 +69,12 @@ pub struct Task {
     pub home: i32,
     /// Which signals it does not want.
     pub mask: u64,
+    /// Which signals it waits for (`sigwait` and its kin).
+    pub accepts: u64,
+    /// Where its handlers run if they want to be elsewhere than on its stack.
+    pub alternate: super::signals::Alternate,
+    /// Who waits for its end.
+    pub joiner: *mut crate::threads::Thread,
     /// Its stack and registers, while it does not run.
     pub context: Context,
 }
@@ -68,6 +85,9 @@ impl Task {
         Task {
             state: State::Away,
             object: 0,
+            kind: Kind::Sleep,
+            interrupted: false,
+            was_idle: false,
             outcome: Waited::Woken,
             retries: false,
             until: u64::MAX,
@@ -82,6 +102,9 @@ impl Task {
             copy: super::explore::server::copy(),
             home: 0,
             mask: 0,
+            accepts: 0,
+            alternate: super::signals::Alternate::NONE,
+            joiner: core::ptr::null_mut(),
             context,
         }
     }

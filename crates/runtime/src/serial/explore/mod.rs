@@ -19,7 +19,9 @@ pub mod server;
 pub mod spin;
 
 use deadheat_wire::Op;
-use deadheat_wire::explore::{MOST_NOTED, MOST_THREADS, Noted, ending, is_noted, noted, standing};
+use deadheat_wire::explore::{
+    MOST_NOTED, MOST_THREADS, Noted, effect, ending, is_noted, noted, standing,
+};
 
 use self::board::Shared;
 use super::replay::Deed;
@@ -260,6 +262,22 @@ impl Explorer {
             let head = board.board();
             head.threads = head.threads.max(thread + 1);
             place.standing = how;
+        }
+    }
+
+    /// Everybody waits, and only the world outside could end that: the run ends, and the tool is
+    /// told.
+    pub fn waits_outside(&mut self) -> ! {
+        if let Some(board) = self.board {
+            board.board().effects |= effect::WAITING;
+        }
+        self.end(ending::OUTSIDE)
+    }
+
+    /// A timer has fired, which could have been at any time.
+    pub fn met_timer(&mut self) {
+        if let Some(board) = self.board {
+            board.board().effects |= effect::TIMERS;
         }
     }
 

@@ -9,7 +9,7 @@ use super::super::replay::plan::Planned;
 use super::super::replay::verdict::{self, Verdict};
 use super::super::replay::{Deed, Phase};
 use super::super::task::{State, Waited};
-use super::super::turn;
+use super::super::{signals, timers, turn};
 use super::{ASLEEP, Scheduler};
 use crate::threads::Thread;
 use crate::{options, record, sys};
@@ -124,6 +124,8 @@ impl Scheduler {
         }
         loop {
             let arrivals = turn::arrivals();
+            self.signal_is_due(index);
+            signals::route(self);
             let place = self.index(thread);
             let task = self.task(place);
             match task.state {
@@ -165,6 +167,32 @@ impl Scheduler {
             let id = self.replay.id(index);
             self.conclude(&Verdict::Blocked(id, done, object));
         }
+    }
+
+    /// If the schedule has a thread handle a timer's signal next, that timer fires.
+    fn signal_is_due(&mut self, index: usize) {
+        let Some(event) = self.replay.expected(index) else {
+            return;
+        };
+        if event.op == Op::Receive as u8
+            && let Some(channel) = self.replay.address(&event)
+        {
+            timers::fire_for(channel, self.steps);
+        }
+    }
+
+    /// Whether a thread may handle a signal now: an enforced schedule says when.
+    pub fn may_interrupt(&mut self, thread: *mut Thread, channel: usize) -> bool {
+        // SAFETY: the record is in use.
+        let follower = unsafe { (*thread).task.follower.checked_sub(1) };
+        let Some(index) = follower.filter(|_| self.replay.is_on()) else {
+            return true;
+        };
+        let expected = self.replay.expected(index as usize);
+        expected.is_none_or(|event| {
+            let at = self.replay.address(&event);
+            event.op == Op::Receive as u8 && at.is_none_or(|at| at == channel)
+        })
     }
 
     /// All goals' threads stand before them.
@@ -370,7 +398,7 @@ impl Scheduler {
     /// Which of those who wait for an object is woken by the schedule, and whether any may be: one that times out or is cancelled is not.
     pub(super) fn planned_waiter(&mut self, object: usize) -> Option<usize> {
         let mut best = None;
-        for place in self.ready..self.count {
+        for place in 0..self.count {
             if !self.waits_for(place, object) {
                 continue;
             }

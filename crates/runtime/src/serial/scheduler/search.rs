@@ -4,11 +4,13 @@ use core::sync::atomic::Ordering;
 
 use deadheat_wire::explore::{ending, standing};
 
+use super::super::endings::{Hope, World};
 use super::super::explore::Phase;
+use super::super::explore::server;
 use super::super::replay::Deed;
 use super::super::task::{State, Waited};
-use super::super::turn;
-use super::Scheduler;
+use super::super::{signals, timers, turn};
+use super::{CHANNELS_END, Scheduler};
 use crate::threads::Thread;
 use crate::{record, sys};
 
@@ -92,17 +94,53 @@ impl Scheduler {
                 self.explorer.grant();
                 return Some(next);
             }
+            if self.away > 0 && !can_wait {
+                return None;
+            }
+            if self.time_passes() {
+                continue;
+            }
+            if server::copy() == 0 && self.look_for_first_time() {
+                continue;
+            }
             if self.away > 0 {
-                if !can_wait {
-                    return None;
-                }
                 turn::wait_for_arrivals(arrivals);
-            } else if self.looked_at != self.log.events && self.look_again(Waited::Idle) {
+            } else if self.looked_at != self.log.events && self.look_inside() {
                 self.looked_at = self.log.events;
-            } else {
-                self.stuck();
+            } else if !self.stuck(arrivals, can_wait) {
+                return None;
             }
         }
+    }
+
+    /// Lets everybody try again who can. In a copy of the program nothing comes from outside.
+    fn look_inside(&mut self) -> bool {
+        if server::copy() == 0 {
+            return self.look_again(Waited::Idle);
+        }
+        let mut any = false;
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            let is_inside = task.retries && task.object >= CHANNELS_END;
+            if task.state == State::Blocked && is_inside {
+                task.outcome = Waited::Idle;
+                self.make_ready(index);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Fires the first timer, if there is one.
+    fn time_passes(&mut self) -> bool {
+        let first = timers::first();
+        if first == u64::MAX {
+            return false;
+        }
+        self.steps = self.steps.max(first);
+        timers::fire(self.steps);
+        self.explorer.met_timer();
+        true
     }
 
     /// Counts in those who came back from calls. Time does not pass by itself.
@@ -110,6 +148,7 @@ impl Scheduler {
         if super::LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
             self.look_again(Waited::Woken);
         }
+        signals::route(self);
         for index in self.ready..self.count {
             let task = self.task(index);
             if task.state == State::Away && task.context.parked.load(Ordering::Acquire) != 0 {
@@ -209,8 +248,11 @@ impl Scheduler {
                 first = (task.until, index);
             }
         }
-        if first.0 != u64::MAX {
+        if first.0 != u64::MAX && first.0 <= timers::first() {
             return Some(self.time_out(first.1));
+        }
+        if timers::first() != u64::MAX {
+            return None;
         }
         let (_, _, index) = spinner?;
         if self.spins(index) && self.task(index).spin.indulge() {
@@ -221,7 +263,7 @@ impl Scheduler {
     }
 
     /// Says where everybody is.
-    fn tell_places(&mut self) {
+    pub(super) fn tell_places(&mut self) {
         for index in 0..self.count {
             let id = self.id_at(index);
             let spins = self.spins(index);
@@ -236,14 +278,22 @@ impl Scheduler {
         }
     }
 
-    /// Nobody can go on.
-    fn stuck(&mut self) -> ! {
+    /// Nobody can go on. In a copy of the program nobody outside will change that; but in the
+    /// program somebody might. False if the caller must wait elsewhere.
+    fn stuck(&mut self, arrivals: u32, can_wait: bool) -> bool {
+        if self.hope(&World::now(false)) == Hope::None {
+            self.tell_places();
+            self.ends_with(ending::DEADLOCK);
+        }
+        if server::copy() == 0 {
+            return self.hope_for_others(arrivals, can_wait);
+        }
         self.tell_places();
-        self.ends_with(ending::DEADLOCK)
+        self.explorer.waits_outside()
     }
 
     /// The run is over; if it was recorded, the recording is closed.
-    fn ends_with(&mut self, how: u32) -> ! {
+    pub(super) fn ends_with(&mut self, how: u32) -> ! {
         if self.explorer.is_silent() {
             self.explorer.end(how);
         }

@@ -13,7 +13,7 @@ mod token;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering, compiler_fence};
 
 pub use arrivals::{
-    arrivals, pause, wait_for_arrival, wait_for_arrivals, wait_for_arrivals_until, waits,
+    announce, arrivals, pause, wait_for_arrival, wait_for_arrivals, wait_for_arrivals_until, waits,
 };
 pub use overtake::take_from;
 
@@ -46,7 +46,7 @@ pub fn start(green: bool) {
         GREEN.store(1, Ordering::Relaxed);
         // SAFETY: the carrier waits for this context.
         unsafe {
-            signals::mask_changed(me);
+            signals::first_thread(me);
             signals::block_signals();
             carrier::park_at_home(me);
         }
@@ -94,7 +94,8 @@ fn overtaken(me: *mut Thread) {
         // SAFETY: the caller's own context.
         unsafe {
             if is_home(me) {
-                // Unwinding out of a call that was cancelled.
+                // Unwinding out of a call that was cancelled, or a jump out of a handler.
+                signals::close_home();
                 carrier::park_at_home(me);
             } else {
                 carrier::abandon(me);
@@ -216,7 +217,7 @@ pub fn come_back_with_turn(me: *mut Thread) {
 unsafe fn arrived(me: *mut Thread) {
     carrier::after_switch();
     // SAFETY: the running thread's own record.
-    unsafe { signals::take_mask(me) };
+    unsafe { signals::settle_in(me) };
 }
 
 /// Whether a thread runs on its own kernel thread.
@@ -226,7 +227,7 @@ unsafe fn is_home(me: *mut Thread) -> bool {
 }
 
 /// A thread's own kernel thread: the one that it was born with, unless a copy of the program has made another.
-unsafe fn home_of(thread: *mut Thread) -> i32 {
+pub unsafe fn home_of(thread: *mut Thread) -> i32 {
     // SAFETY: the record is in use.
     unsafe {
         match (*thread).task.home {
@@ -272,4 +273,20 @@ fn wait_until_gone(tid: i32) {
     while tid != 0 && tid != sys::getpid() as i32 && sys::thread_exists(tid) {
         sys::yield_now();
     }
+}
+
+/// Whether the running thread lets itself be cancelled.
+pub fn can_be_cancelled() -> bool {
+    unsafe extern "C" {
+        fn pthread_setcancelstate(state: i32, old: *mut i32) -> i32;
+    }
+    const ENABLED: i32 = 0;
+    const DISABLED: i32 = 1;
+    let mut old = ENABLED;
+    // SAFETY: two places for answers; the state is put back.
+    unsafe {
+        pthread_setcancelstate(DISABLED, &mut old);
+        pthread_setcancelstate(old, core::ptr::null_mut());
+    }
+    old == ENABLED
 }

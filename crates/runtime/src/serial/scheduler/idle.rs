@@ -1,0 +1,167 @@
+//! Nobody can run: lets time pass, waits for the world outside, or says that it is a deadlock.
+
+use deadheat_wire::explore::ending;
+
+use super::super::endings::{self, Hope, World};
+use super::super::task::{State, Waited};
+use super::super::{timers, turn};
+use super::Scheduler;
+use crate::{message, options, record, sys};
+
+/// How long a thread that is in a call may stay there before those who wait for the world outside
+/// go there, too, in milliseconds. A call that returns sooner leaves the order to the scheduler.
+const GRACE: u64 = 10;
+/// How many steps a millisecond has.
+const STEPS_PER_MILLISECOND: u64 = 1000;
+
+impl Scheduler {
+    /// Nobody can run. Does what there is to do about that; false if the caller must wait for
+    /// arrivals elsewhere.
+    pub(super) fn is_idle(&mut self, arrivals: u32, can_wait: bool) -> bool {
+        let first = self.first_limit();
+        if first != u64::MAX {
+            let is_alone = self.away == 0 && !endings::has_living_children();
+            if is_alone || !can_wait && !turn::is_green() {
+                self.pass_time(first);
+                return true;
+            }
+            if !can_wait {
+                return false;
+            }
+            if !self.wait_really(arrivals, first) {
+                return true;
+            }
+        }
+        if self.away > 0 && !can_wait {
+            return false;
+        }
+        if self.away > 0 && turn::wait_for_arrivals_until(arrivals, GRACE) {
+            return true;
+        }
+        if self.looked_at != self.log.events && self.look_again(Waited::Idle) {
+            // Somebody whom we do not see may have changed something. Unless an event shows
+            // that it was so, this is not tried twice.
+            self.looked_at = self.log.events;
+            return true;
+        }
+        if self.look_for_first_time() {
+            return true;
+        }
+        self.hope_for_others(arrivals, can_wait)
+    }
+
+    /// Who waits for the world outside, and has not been told since that nobody else can run, is
+    /// told so.
+    pub(super) fn look_for_first_time(&mut self) -> bool {
+        let mut any = false;
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            let is_new = !task.was_idle && task.state == State::Blocked && task.retries;
+            if is_new && task.object < super::CHANNELS_END {
+                task.was_idle = true;
+                task.outcome = Waited::Idle;
+                self.make_ready(index);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The step at which the first time limit is; `u64::MAX` if there is none.
+    pub(super) fn first_limit(&mut self) -> u64 {
+        let mut first = timers::first();
+        for index in self.ready..self.count {
+            if self.task(index).state == State::Blocked {
+                first = first.min(self.task(index).until);
+            }
+        }
+        first
+    }
+
+    /// Lets time pass until a limit, and who waits for the world outside look again.
+    fn pass_time(&mut self, until: u64) {
+        self.steps = self.steps.max(until);
+        // Others, whom we do not see, have had that time, too.
+        self.look_outside(Waited::Woken);
+    }
+
+    /// Somebody outside may act before the first time limit: waits for that. False if somebody did,
+    /// or the limit is reached.
+    fn wait_really(&mut self, arrivals: u32, first: u64) -> bool {
+        let left = first.saturating_sub(self.steps) / STEPS_PER_MILLISECOND;
+        if left > GRACE && self.look_for_first_time() {
+            return false;
+        }
+        let start = sys::milliseconds();
+        turn::wait_for_arrivals_until(arrivals, left.max(1));
+        let passed = (sys::milliseconds() - start).min(left);
+        self.steps += passed * STEPS_PER_MILLISECOND;
+        if turn::arrivals() == arrivals {
+            self.pass_time(first);
+        }
+        false
+    }
+
+    /// What may still end the waits of those who cannot run.
+    pub(super) fn hope(&self, world: &World) -> Hope {
+        let waits = self.tasks[self.ready..self.count].iter().map(|thread| {
+            // SAFETY: records of threads that have not ended; we have the turn.
+            unsafe { (**thread).task.kind }
+        });
+        endings::hope(world, waits)
+    }
+
+    /// No time limit is left. Whoever may still end a wait is waited for.
+    pub(super) fn hope_for_others(&mut self, arrivals: u32, can_wait: bool) -> bool {
+        let hope = self.hope(&World::now(self.away > 0));
+        if hope != Hope::None && !can_wait {
+            return false;
+        }
+        let patience = options::WATCHDOG.get() * 1000;
+        match hope {
+            Hope::None => self.is_deadlock(),
+            Hope::Somebody => turn::wait_for_arrivals(arrivals),
+            Hope::Perhaps | Hope::Unlikely if patience == 0 => turn::wait_for_arrivals(arrivals),
+            Hope::Perhaps | Hope::Unlikely => {
+                if turn::wait_for_arrivals_until(arrivals, patience) {
+                    return true;
+                }
+                match hope {
+                    Hope::Unlikely => self.is_deadlock(),
+                    _ => self.waits_outside(),
+                }
+            }
+        }
+        true
+    }
+
+    /// It is a deadlock, in a run of a search or not.
+    fn is_deadlock(&mut self) -> ! {
+        if self.explorer.is_on() {
+            self.tell_places();
+            self.ends_with(ending::DEADLOCK);
+        }
+        self.deadlock()
+    }
+
+    /// Everybody waits, and only the world outside could have ended that: says so, closes the
+    /// recording and ends the program.
+    fn waits_outside(&mut self) -> ! {
+        self.drained();
+        if self.explorer.is_on() {
+            self.tell_places();
+            if !self.explorer.is_silent() {
+                record::close("waits for something outside", true);
+            }
+            self.explorer.waits_outside();
+        }
+        message::say(format_args!(
+            "no thread can go on, and nothing came from outside for {} s: the program waits for \
+             something outside, such as a signal or another process",
+            options::WATCHDOG.get()
+        ));
+        self.say_waits();
+        record::close("waits for something outside", true);
+        sys::exit_group(124)
+    }
+}
