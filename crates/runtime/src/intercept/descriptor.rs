@@ -16,6 +16,7 @@ use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
 use crate::record::event;
 use crate::record::{Mode, mode};
+use crate::serial::{Limit, Waited};
 use crate::{serial, sys, threads};
 
 trampoline! {
@@ -40,7 +41,6 @@ trampoline! {
     "waitpid" => waitpid;
     "wait4" => wait4;
     "waitid" => waitid;
-    "flock" => flock;
     "pause" => pause;
     "sigwait" => sigwait;
     "sigwaitinfo" => sigwaitinfo;
@@ -80,6 +80,25 @@ pub fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
         real()
     } else {
         real()
+    }
+}
+
+/// Tries something until it is done, in a serial recording: `attempt` never blocks and answers `None`
+/// if it would; `block` is the whole call. Time may end the wait, and so may the world outside: both
+/// are left to the kernel, without the turn.
+pub fn trying<R>(
+    channel: usize,
+    limit: Limit,
+    attempt: impl Fn() -> Option<R>,
+    block: impl FnOnce() -> R,
+) -> R {
+    loop {
+        if let Some(result) = attempt() {
+            return result;
+        }
+        if serial::wait_to_retry(channel, limit, None) != Waited::Woken {
+            return serial::away(block);
+        }
     }
 }
 
@@ -320,10 +339,6 @@ unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -
         unsafe { process.write(ended(process.read())) };
     }
     result
-}
-
-unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
-    blocking(|| unsafe { real::flock(fd, operation) })
 }
 
 unsafe extern "C" fn pause() -> c_int {

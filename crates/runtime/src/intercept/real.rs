@@ -228,6 +228,26 @@ real_functions! {
     wait4(process: c_int, status: usize, options: c_int, usage: usize) -> c_int;
     waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int;
     flock(fd: c_int, operation: c_int) -> c_int;
+    lockf(fd: c_int, command: c_int, length: libc::off_t) -> c_int;
+    mq_open(name: usize, flags: c_int, mode: u32, attributes: usize) -> c_int;
+    mq_close(queue: c_int) -> c_int;
+    mq_send(queue: c_int, message: usize, length: usize, priority: u32) -> c_int;
+    mq_timedsend(
+        queue: c_int, message: usize, length: usize, priority: u32, time: usize
+    ) -> c_int;
+    mq_receive(queue: c_int, message: usize, length: usize, priority: usize) -> isize;
+    mq_timedreceive(
+        queue: c_int, message: usize, length: usize, priority: usize, time: usize
+    ) -> isize;
+    msgsnd(queue: c_int, message: usize, length: usize, flags: c_int) -> c_int;
+    msgrcv(queue: c_int, message: usize, length: usize, kind: c_long, flags: c_int) -> isize;
+    msgctl(queue: c_int, command: c_int, argument: usize) -> c_int;
+    semop(set: c_int, operations: usize, count: usize) -> c_int;
+    semtimedop(set: c_int, operations: usize, count: usize, time: usize) -> c_int;
+    semctl(set: c_int, number: c_int, command: c_int, argument: usize) -> c_int;
+    __cxa_atexit(function: usize, argument: usize, library: usize) -> c_int;
+    on_exit(function: usize, argument: usize) -> c_int;
+    __register_atfork(prepare: usize, parent: usize, child: usize, library: usize) -> c_int;
     pause() -> c_int;
     sigwait(set: usize, signal: usize) -> c_int;
     sigwaitinfo(set: usize, info: usize) -> c_int;

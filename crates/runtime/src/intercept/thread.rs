@@ -59,10 +59,17 @@ pub(super) unsafe extern "C" fn create(
         return unsafe { real::pthread_create(handle, attr, function, argument) };
     }
     let serial = mode() == Mode::Serial;
-    if serial {
+    let number = |thread: *mut Thread| {
         // SAFETY: a fresh record.
-        serial::point_before(Op::Fork, unsafe { (*thread).id } as usize, 0, pc);
+        unsafe { (*thread).id as usize }
+    };
+    // An enforced schedule stops the thread at the write below.
+    if serial && (!serial::is_enforced() || event::is_left_out(pc)) {
+        serial::point_before(Op::Fork, number(thread), 0, pc);
     }
+    // The C library stores the handle before the new thread starts. A serial recording takes the
+    // value that is there at the next event, the fork; so nothing is recorded before that.
+    event::range(true, handle as usize, size_of::<libc::pthread_t>(), pc);
     // SAFETY: the record is fresh, and this thread is known.
     let result = unsafe {
         let mask = signals::mask();
@@ -73,13 +80,15 @@ pub(super) unsafe extern "C" fn create(
         });
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
-        let turn = enforce::turn(Op::Fork, (*thread).id as usize, pc);
+        let turn = enforce::turn(Op::Fork, number(thread), pc);
         turn.creates(&mut *thread);
         if mode() == Mode::Watch {
             let _inside = Inside::enter();
             (*thread).set_origin(threads::my_id(), watch::creation(pc));
         }
-        Sync::new(Op::Fork, (*thread).id as usize, pc).record();
+        if !serial {
+            Sync::new(Op::Fork, number(thread), pc).record();
+        }
         signals::block_signals();
         let result = real::pthread_create(handle, attr, thread_main, thread.cast());
         signals::set_mask(mask);
@@ -91,6 +100,8 @@ pub(super) unsafe extern "C" fn create(
                 (*thread).handle.store(own, Ordering::Release);
             }
             if serial {
+                // It waits for its first turn.
+                Sync::new(Op::Fork, number(thread), pc).record();
                 serial::adopt(thread);
             }
             if detached {
@@ -103,9 +114,6 @@ pub(super) unsafe extern "C" fn create(
         threads::drop_claim(thread);
         result
     };
-    if result == 0 {
-        event::range(true, handle as usize, size_of::<libc::pthread_t>(), pc);
-    }
     if serial && result == 0 {
         serial::point();
     }

@@ -407,7 +407,12 @@ impl Scheduler {
     pub fn planned_fork(&mut self, me: *mut Thread) -> Option<u32> {
         // SAFETY: the running thread's own record.
         let index = unsafe { (*me).task.follower.checked_sub(1) }?;
-        let expected = self.replay.expected(index as usize)?;
+        // Its handle is stored just before it starts.
+        let stored = |event: &Planned| event.op == Op::Write as u8;
+        let done = self.replay.follower(index as usize).done;
+        let plan = self.replay.plan.as_ref()?;
+        let mut ahead = (done..).map_while(|number| plan.event(index as usize, number));
+        let expected = ahead.find(|event| !stored(event))?;
         (expected.op == Op::Fork as u8).then_some(expected.target as u32)
     }
 }
