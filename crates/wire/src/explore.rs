@@ -65,6 +65,8 @@ pub mod effect {
     pub const PROCESSES: u32 = 4;
     /// Something was read that is gone once it is read: a terminal, a pipe, a socket.
     pub const READING: u32 = 8;
+    /// Queues, semaphores or locks on files that other processes may use, too.
+    pub const SHARING: u32 = 16;
 }
 
 /// The head of the file. The tool and the runtime both write; whose turn that is says `state`.

@@ -113,6 +113,10 @@ pub fn effects(bits: u32) -> Vec<&'static str> {
             effect::READING,
             "it reads from a terminal, a pipe or a socket",
         ),
+        (
+            effect::SHARING,
+            "it uses queues, semaphores or file locks of the system",
+        ),
     ];
     let those = kinds.into_iter().filter(|(bit, _)| bits & bit != 0);
     those.map(|(_, told)| told).collect()

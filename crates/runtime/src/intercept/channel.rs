@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_wire::Op;
+use deadheat_wire::{CHANNELS_END, Op};
 
 use super::ends;
 use crate::record::{event, handler};
@@ -21,7 +21,7 @@ static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST
 
 /// The sockets' number, in the page that no object lies in; the others follow.
 const SOCKETS: usize = 64;
-const _: () = assert!(SOCKETS + 8 * MOST_CHANNELS < serial::CHANNELS_END);
+const _: () = assert!(SOCKETS + 8 * MOST_CHANNELS < CHANNELS_END);
 /// The number of what has no other end.
 pub const NOBODY: usize = 56;
 /// What those wait for who wait for any of several descriptors.
@@ -29,7 +29,7 @@ pub const ANY: usize = 48;
 
 /// Behind them those of numbers, then those of ends, up to the first address that the system lets a program have. What is beyond the last shares, which
 /// orders more than it must.
-const NUMBERS: usize = serial::CHANNELS_END;
+const NUMBERS: usize = CHANNELS_END;
 const ENDS: usize = 32768;
 const ALL: usize = 65536;
 

@@ -84,22 +84,31 @@ pub fn on_descriptor<R>(fd: c_int, events: i16, real: impl FnOnce() -> R) -> R {
 }
 
 /// Tries something until it is done, in a serial recording: `attempt` never blocks and answers `None`
-/// if it would; `block` is the whole call. Time may end the wait, and so may the world outside: both
-/// are left to the kernel, without the turn.
+/// if it would. `block` is the whole call: only the world outside can bring it about. It is told
+/// whether the time is up in an enforced schedule, which has time pass as it likes; otherwise the kernel
+/// waits for that, too.
 pub fn trying<R>(
     channel: usize,
     limit: Limit,
     attempt: impl Fn() -> Option<R>,
-    block: impl FnOnce() -> R,
+    block: impl FnOnce(bool) -> R,
 ) -> R {
     loop {
         if let Some(result) = attempt() {
             return result;
         }
-        if serial::wait_to_retry(channel, limit, None) != Waited::Woken {
-            return serial::away(block);
+        match serial::wait_to_retry(channel, limit, None) {
+            Waited::TimedOut if serial::is_enforced() => return block(true),
+            Waited::Woken => {}
+            _ => return serial::away(|| block(false)),
         }
     }
+}
+
+/// The C library's way to answer an error number.
+pub fn failed(error: c_int) -> c_int {
+    unsafe { *libc::__errno_location() = error };
+    -1
 }
 
 /// A call that takes in data; `written` are the bytes it may fill.

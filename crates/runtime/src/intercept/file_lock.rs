@@ -1,14 +1,15 @@
 //! Locks on files: `flock`, and those of `fcntl`.
 //!
-//! `flock` and the locks of open file descriptions (`F_OFD_SETLK`) belong to the *open file*: two that were opened
-//! on their own exclude each other, two numbers of one do not. So whoever takes the lock comes after
-//! all who gave it back through another open file. A shared lock comes after exclusive ones only.
+//! `flock` and the locks of open file descriptions (`F_OFD_SETLK`) belong to the *open file*: whoever takes one
+//! comes after all who gave it back. A shared lock comes after exclusive ones only. Two numbers of one open file
+//! do not exclude each other, and neither do locks on different parts of a file: both are ordered all the same, which
+//! is more than there is and never too little.
 //!
 //! The older locks (`F_SETLK`, `lockf`) belong to the process. Its threads never exclude each other, so they order
 //! nothing here; but another process may hold one, and who waits for that leaves the turn.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use deadheat_wire::Op;
 
@@ -18,8 +19,9 @@ use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::record::{Mode, mode};
+use crate::serial::explore::server;
 use crate::serial::{self, Limit};
-use crate::{sys, threads};
+use crate::threads;
 
 trampoline! {
     "flock" => flock;
@@ -27,34 +29,13 @@ trampoline! {
     "lockf64" => lockf;
 }
 
-/// An open file through which a lock was taken. All zero: none.
-struct Opened {
-    /// Which file's lock: its identity, and of which kind the locks are.
-    file: AtomicU64,
-    /// A number that it has, or -1 if that was closed.
-    fd: AtomicI32,
-    /// How it is held.
-    held: AtomicU8,
-    /// Several have had this place: what was given back through it may have been another's.
-    is_shared: AtomicU8,
-}
-
 const FREE: u8 = 0;
 const SHARED: u8 = 1;
 const EXCLUSIVE: u8 = 2;
 
-const MOST: usize = 512;
-/// How many open files of one file are told apart.
-const APART: usize = 8;
-
-static OPENED: [Opened; MOST] = [const {
-    Opened {
-        file: AtomicU64::new(0),
-        fd: AtomicI32::new(-1),
-        held: AtomicU8::new(FREE),
-        is_shared: AtomicU8::new(0),
-    }
-}; MOST];
+/// How locks are held through numbers of descriptors, for each kind of locks.
+const MOST: usize = 1024;
+static HELD: [[AtomicU8; MOST]; 2] = [const { [const { AtomicU8::new(FREE) }; MOST] }; 2];
 
 /// Whose locks these are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,88 +49,44 @@ fn lock_of(behind: Behind, kind: Kind) -> u64 {
     behind.identity() << 1 | kind as u64
 }
 
-/// Whether two numbers are of one open file.
-fn is_same_open_file(one: c_int, other: c_int) -> bool {
-    const KCMP_FILE: usize = 0;
-    let process = sys::getpid() as usize;
-    let args = [process, process, KCMP_FILE, one as usize, other as usize, 0];
-    one == other || sys::call(libc::SYS_kcmp, args) == 0
-}
-
-/// The place of an open file, and its number among those of its file. Without room: that of another.
-fn place(lock: u64, fd: c_int) -> (usize, &'static Opened) {
-    let mine = |opened: &Opened| opened.file.load(Ordering::Acquire) == lock;
-    let mut number = 0;
-    let mut given_up = None;
-    let mut last = None;
-    for opened in &OPENED {
-        if mine(opened) {
-            let known = opened.fd.load(Ordering::Acquire);
-            if known >= 0 && is_same_open_file(known, fd) {
-                return (number, opened);
-            }
-            if known < 0 {
-                given_up = Some((number, opened));
-            }
-            last = Some((number, opened));
-            number += 1;
-        } else if number < APART
-            && opened
-                .file
-                .compare_exchange(0, lock, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok()
-        {
-            opened.fd.store(fd, Ordering::Release);
-            return (number, opened);
-        }
-    }
-    let (number, opened) = given_up.or(last).unwrap_or((0, &OPENED[0]));
-    opened.is_shared.store(1, Ordering::Release);
-    opened.fd.store(fd, Ordering::Release);
-    (number, opened)
-}
-
-/// The channel of those who gave a lock back through an open file of a file.
-fn channel_of(lock: u64, number: usize, held: u8) -> usize {
-    // Which file it is matters most; two that are taken for one are ordered too much.
-    let number = (number as u64) << 1 | u64::from(held == EXCLUSIVE);
-    channel::of_other(
-        Other::FileLock,
-        lock.wrapping_mul(2 * APART as u64) + number,
-    )
+/// The channel of those who gave back a lock that was held like this.
+fn channel_of(lock: u64, held: u8) -> usize {
+    channel::of_other(Other::FileLock, lock << 1 | u64::from(held == EXCLUSIVE))
 }
 
 /// The channel of those who wait for a file's lock.
 fn waiting(lock: u64) -> usize {
-    channel_of(lock, 0, EXCLUSIVE)
+    channel_of(lock, EXCLUSIVE)
 }
 
-/// The lock is about to be given back.
-fn give_back(lock: u64, fd: c_int, pc: usize) {
-    let (number, opened) = place(lock, fd);
-    let held = opened.held.swap(FREE, Ordering::AcqRel);
-    if held != FREE {
-        channel::send(channel_of(lock, number, held), pc);
+fn held(fd: c_int, kind: Kind) -> Option<&'static AtomicU8> {
+    HELD[kind as usize].get(fd as usize)
+}
+
+/// The lock is about to be given back. Through a number that it was not taken through: however it was held.
+fn give_back(lock: u64, fd: c_int, kind: Kind, pc: usize) {
+    let held = held(fd, kind).map_or(FREE, |held| held.swap(FREE, Ordering::AcqRel));
+    if held != SHARED {
+        channel::send(channel_of(lock, EXCLUSIVE), pc);
+    }
+    if held != EXCLUSIVE {
+        channel::send(channel_of(lock, SHARED), pc);
     }
 }
 
-/// The lock was taken: after all who gave it back through other open files.
-fn took(lock: u64, fd: c_int, how: u8, pc: usize) {
-    let (number, opened) = place(lock, fd);
-    opened.held.store(how, Ordering::Release);
-    let is_shared = opened.is_shared.load(Ordering::Acquire) != 0;
-    let known = OPENED
-        .iter()
-        .filter(|opened| opened.file.load(Ordering::Acquire) == lock);
-    for other in 0..known.count() {
-        if other == number && !is_shared {
-            continue;
-        }
-        event::sync(Op::Receive, channel_of(lock, other, EXCLUSIVE), pc);
-        if how == EXCLUSIVE {
-            event::sync(Op::Receive, channel_of(lock, other, SHARED), pc);
-        }
+/// The lock was taken.
+fn took(lock: u64, fd: c_int, kind: Kind, how: u8, pc: usize) {
+    if let Some(held) = held(fd, kind) {
+        held.store(how, Ordering::Release);
     }
+    event::sync(Op::Receive, channel_of(lock, EXCLUSIVE), pc);
+    if how == EXCLUSIVE {
+        event::sync(Op::Receive, channel_of(lock, SHARED), pc);
+    }
+}
+
+fn is_held(fd: c_int, kind: Kind) -> bool {
+    held(fd, kind).is_some_and(|held| held.load(Ordering::Acquire) != FREE)
 }
 
 /// Takes or gives back a lock of an open file. `how` it is to be held; `tried` never waits.
@@ -165,18 +102,20 @@ fn locking(
     let Some(behind) = Behind::number(fd).filter(|_| threads::visible()) else {
         return real();
     };
+    server::has_in_common();
     let lock = lock_of(behind, kind);
     let is_serial = mode() == Mode::Serial;
     if how == FREE {
         serial::point_before(Op::Send, waiting(lock), 0, pc);
-        give_back(lock, fd, pc);
+        give_back(lock, fd, kind, pc);
         let result = real();
         channel::wake(waiting(lock));
         return result;
     }
     serial::point_before(Op::Receive, waiting(lock), 0, pc);
-    // What is held already is given back first.
-    give_back(lock, fd, pc);
+    if is_held(fd, kind) {
+        give_back(lock, fd, kind, pc); // It is held in another way from now on.
+    }
     let result = match is_serial && waits {
         true => {
             let would_wait = |error| error == libc::EWOULDBLOCK || error == libc::EACCES;
@@ -185,12 +124,12 @@ fn locking(
                 let error = unsafe { *libc::__errno_location() };
                 (result == 0 || !would_wait(error)).then_some(result)
             };
-            trying(waiting(lock), Limit::None, attempt, real)
+            trying(waiting(lock), Limit::None, attempt, |_| real())
         }
         false => real(),
     };
     if result == 0 {
-        took(lock, fd, how, pc);
+        took(lock, fd, kind, how, pc);
     }
     channel::wake(waiting(lock));
     result
@@ -199,14 +138,22 @@ fn locking(
 /// A number is about to be closed. With the last of an open file its locks are given back.
 pub fn closing(fd: c_int, behind: Behind, pc: usize) {
     for kind in [Kind::Flock, Kind::Description] {
-        let lock = lock_of(behind, kind);
-        let is_it = |opened: &&Opened| {
-            opened.file.load(Ordering::Acquire) == lock && opened.fd.load(Ordering::Acquire) == fd
-        };
-        if let Some(opened) = OPENED.iter().find(is_it) {
-            give_back(lock, fd, pc);
-            opened.fd.store(-1, Ordering::Release);
-            channel::wake(waiting(lock));
+        if is_held(fd, kind) {
+            let lock = lock_of(behind, kind);
+            give_back(lock, fd, kind, pc);
+            CLOSING.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// Whether somebody is about to close a file with a lock on it.
+static CLOSING: AtomicBool = AtomicBool::new(false);
+
+/// A number was closed: whoever waits for a lock tries again.
+pub fn closed(behind: Behind) {
+    if CLOSING.swap(false, Ordering::AcqRel) {
+        for kind in [Kind::Flock, Kind::Description] {
+            channel::wake(waiting(lock_of(behind, kind)));
         }
     }
 }

@@ -2,15 +2,17 @@
 //! goes through a pipe: a send comes before whatever is received later.
 
 use core::ffi::c_int;
+use core::mem::MaybeUninit;
 
 use deadheat_wire::Op;
 
 use super::channel::{self, channel};
-use super::descriptor::{is_ready, trying};
+use super::descriptor::{failed, is_ready, trying};
 use super::{number, real};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::record::{Mode, mode};
+use crate::serial::explore::server;
 use crate::serial::{self, Limit};
 use crate::threads;
 
@@ -56,30 +58,33 @@ impl Deadline {
         if serial::now(libc::CLOCK_REALTIME).is_none() {
             return call(self.time);
         }
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
+        let mut now = MaybeUninit::<libc::timespec>::uninit();
+        let place = now.as_mut_ptr() as usize;
+        let now = unsafe {
+            real::clock_gettime(libc::CLOCK_REALTIME, place);
+            serial::nanoseconds(place)
         };
-        let place = &raw mut time as usize;
-        unsafe { real::clock_gettime(libc::CLOCK_REALTIME, place) };
-        let end = unsafe { serial::nanoseconds(place) }.saturating_add(left);
-        time.tv_sec = (end / 1_000_000_000) as libc::time_t;
-        time.tv_nsec = (end % 1_000_000_000) as libc::c_long;
-        call(place)
+        let end = now.saturating_add(left);
+        let time = libc::timespec {
+            tv_sec: (end / 1_000_000_000) as libc::time_t,
+            tv_nsec: (end % 1_000_000_000) as libc::c_long,
+        };
+        call(&raw const time as usize)
     }
 }
 
 /// A call on a queue: made when it does not have to wait, or without the turn.
-fn on_queue<R>(queue: c_int, events: i16, deadline: Deadline, real: impl Fn(usize) -> R) -> R {
+fn on_queue(queue: c_int, events: i16, deadline: Deadline, real: impl Fn(usize) -> isize) -> isize {
     if !threads::visible() || mode() != Mode::Serial {
         return real(deadline.time);
     }
     // Whatever the kernel thinks of the time: it does not have to wait.
     let attempt = || is_ready(queue, events).then(|| real(deadline.time));
-    let real_time = deadline;
-    trying(channel(queue), deadline.limit, attempt, || {
-        real_time.in_kernel_time(&real)
-    })
+    let block = |is_late| match is_late {
+        true => failed(libc::ETIMEDOUT) as isize,
+        false => deadline.in_kernel_time(&real),
+    };
+    trying(channel(queue), deadline.limit, attempt, block)
 }
 
 fn sending(
@@ -96,7 +101,7 @@ fn sending(
     } else {
         channel::send(channel(queue), pc);
     }
-    let result = on_queue(queue, libc::POLLOUT, deadline, real);
+    let result = on_queue(queue, libc::POLLOUT, deadline, |time| real(time) as isize) as c_int;
     if is_serial && result == 0 {
         channel::send(channel(queue), pc);
         channel::wake(channel(queue));
@@ -131,7 +136,9 @@ fn receiving(
 // SAFETY of all calls below: the arguments are the program's own, for this very function.
 
 unsafe extern "C" fn mq_open(name: usize, flags: c_int, mode: u32, attributes: usize) -> c_int {
-    number::getting(caller(), || unsafe {
+    let pc = caller();
+    server::has_in_common();
+    number::getting(pc, || unsafe {
         real::mq_open(name, flags, mode, attributes)
     })
 }

@@ -116,10 +116,12 @@ pub fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int 
     serial::gate(Op::Send, channel::of_number(fd), 0, pc);
     file_lock::closing(fd, behind, pc);
     channel::send(channel::of_number(fd), pc);
-    ending(behind, pc, || {
+    let result = ending(behind, pc, || {
         ends::closed(behind.identity());
         real()
-    })
+    });
+    file_lock::closed(behind);
+    result
 }
 
 /// A call after which the other end of a pipe or socket may find nothing more to read. What is closed may be something else when the program is run

@@ -239,6 +239,8 @@ real_functions! {
     mq_timedreceive(
         queue: c_int, message: usize, length: usize, priority: usize, time: usize
     ) -> isize;
+    msgget(key: c_int, flags: c_int) -> c_int;
+    semget(key: c_int, count: c_int, flags: c_int) -> c_int;
     msgsnd(queue: c_int, message: usize, length: usize, flags: c_int) -> c_int;
     msgrcv(queue: c_int, message: usize, length: usize, kind: c_long, flags: c_int) -> isize;
     msgctl(queue: c_int, command: c_int, argument: usize) -> c_int;

@@ -9,15 +9,18 @@ use core::ffi::{c_int, c_long};
 use deadheat_wire::Op;
 
 use super::channel::{self, Other};
-use super::descriptor::trying;
+use super::descriptor::{failed, trying};
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::record::{Mode, mode};
+use crate::serial::explore::server;
 use crate::serial::{self, Limit};
 use crate::threads;
 
 trampoline! {
+    "msgget" => msgget;
+    "semget" => semget;
     "msgsnd" => msgsnd;
     "msgrcv" => msgrcv;
     "msgctl" => msgctl;
@@ -54,7 +57,11 @@ fn waiting(
         return real();
     }
     let before = errno();
-    let result = trying(channel, limit, || unless(would_wait, tried()), real);
+    let block = |is_late| match is_late {
+        true => failed(libc::EAGAIN) as isize,
+        false => real(),
+    };
+    let result = trying(channel, limit, || unless(would_wait, tried()), block);
     if result >= 0 {
         unsafe { *libc::__errno_location() = before };
     }
@@ -66,6 +73,16 @@ const KIND: usize = size_of::<c_long>();
 
 fn queue_channel(queue: c_int) -> usize {
     channel::of_other(Other::Messages, queue as u64)
+}
+
+unsafe extern "C" fn msgget(key: c_int, flags: c_int) -> c_int {
+    server::has_in_common();
+    unsafe { real::msgget(key, flags) }
+}
+
+unsafe extern "C" fn semget(key: c_int, count: c_int, flags: c_int) -> c_int {
+    server::has_in_common();
+    unsafe { real::semget(key, count, flags) }
 }
 
 unsafe extern "C" fn msgsnd(queue: c_int, message: usize, length: usize, flags: c_int) -> c_int {

@@ -63,13 +63,17 @@ pub(super) unsafe extern "C" fn create(
         // SAFETY: a fresh record.
         unsafe { (*thread).id as usize }
     };
-    // An enforced schedule stops the thread at the write below.
-    if serial && (!serial::is_enforced() || event::is_left_out(pc)) {
+    // The C library stores the handle before the new thread starts. An enforced schedule stops
+    // the creator there.
+    let stored = [handle as usize, size_of::<libc::pthread_t>()];
+    let is_left_out = event::is_left_out(pc);
+    if !serial {
+        event::range(true, stored[0], stored[1], pc);
+    } else if serial::is_enforced() && !is_left_out {
+        serial::announce_range(true, stored[0], stored[1], pc);
+    } else {
         serial::point_before(Op::Fork, number(thread), 0, pc);
     }
-    // The C library stores the handle before the new thread starts. A serial recording takes the
-    // value that is there at the next event, the fork; so nothing is recorded before that.
-    event::range(true, handle as usize, size_of::<libc::pthread_t>(), pc);
     // SAFETY: the record is fresh, and this thread is known.
     let result = unsafe {
         let mask = signals::mask();
@@ -101,6 +105,9 @@ pub(super) unsafe extern "C" fn create(
             }
             if serial {
                 // It waits for its first turn.
+                if !is_left_out {
+                    serial::announced_range(true, stored[0], stored[1], pc);
+                }
                 Sync::new(Op::Fork, number(thread), pc).record();
                 serial::adopt(thread);
             }

@@ -29,7 +29,6 @@ use core::sync::atomic::Ordering;
 use deadheat_wire::{Op, TRIED, word};
 use replay::Deed;
 
-pub use scheduler::CHANNELS_END;
 use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
 
@@ -273,11 +272,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     with_turn(|me| {
         if turn_holder().is_enforced() {
-            let op = if write { Op::Write } else { Op::Read };
-            let deed = Deed {
-                is_range: true,
-                ..deed(op, addr, length, pc)
-            };
+            let deed = range_deed(write, addr, length, pc);
             let is_second_half = !write && turn_holder().log.is_copy(addr, length, pc);
             let is_copy = is_second_half && !turn_holder().explorer.is_on();
             if !is_second_half {
@@ -293,6 +288,35 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
         }
         turn_holder().log.range(id(me), write, addr, length, pc);
     });
+}
+
+/// An access to a range that comes a little later, as [`announced_range`]: an enforced schedule may
+/// stop the thread here.
+pub fn announce_range(write: bool, addr: usize, length: usize, pc: usize) {
+    with_turn(|me| {
+        turn_holder().log.settle();
+        turn_holder().announce(me, Some(range_deed(write, addr, length, pc)));
+        let next = turn_holder().step(me, Step::Sync);
+        turn::switch(me, next);
+    });
+}
+
+/// That access.
+pub fn announced_range(write: bool, addr: usize, length: usize, pc: usize) {
+    with_turn(|me| {
+        let deed = range_deed(write, addr, length, pc);
+        turn_holder().happened(me, deed);
+        turn_holder().explored(me, deed, None, false);
+        turn_holder().log.range(id(me), write, addr, length, pc);
+    });
+}
+
+fn range_deed(write: bool, addr: usize, length: usize, pc: usize) -> Deed {
+    let op = if write { Op::Write } else { Op::Read };
+    Deed {
+        is_range: true,
+        ..deed(op, addr, length, pc)
+    }
 }
 
 /// A synchronisation, with the values of an atomic access.
