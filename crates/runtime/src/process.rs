@@ -8,10 +8,10 @@ use deadheat_wire::inputs::kind;
 
 use crate::hooks::trampoline;
 use crate::inputs::pids;
-use crate::intercept::{ends, real};
+use crate::intercept::{ends, mapping, real};
 use crate::local::{Inside, local};
 use crate::record::{self, Mode, event, facts, mode};
-use crate::{serial, sys, threads, watch};
+use crate::{serial, sys, threads};
 
 trampoline! {
     "fork" => fork;
@@ -30,8 +30,6 @@ trampoline! {
     "sigprocmask" => sigprocmask;
     "dlopen" => dlopen;
     "dlclose" => dlclose;
-    "munmap" => munmap;
-    "mremap" => mremap;
     "mprotect" => mprotect;
     "longjmp" => longjmp;
     "siglongjmp" => siglongjmp;
@@ -256,27 +254,9 @@ unsafe extern "C" fn dlclose(library: *mut c_void) -> c_int {
     unsafe { real::dlclose(library) }
 }
 
-unsafe extern "C" fn munmap(address: usize, length: usize) -> c_int {
-    serial::settle();
-    if mode() == Mode::Watch {
-        watch::unmapped(address, length);
-    }
-    unsafe { real::munmap(address, length) }
-}
-
-unsafe extern "C" fn mremap(
-    address: usize,
-    length: usize,
-    new_length: usize,
-    flags: c_int,
-    new_address: usize,
-) -> usize {
-    serial::settle();
-    unsafe { real::mremap(address, length, new_length, flags, new_address) }
-}
-
 unsafe extern "C" fn mprotect(address: usize, length: usize, protection: c_int) -> c_int {
     serial::settle();
+    mapping::protected(address, length, protection);
     unsafe { real::mprotect(address, length, protection) }
 }
 

@@ -55,6 +55,11 @@ mod lock;
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
+pub mod mapping;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod message_queue;
 #[allow(
     clippy::undocumented_unsafe_blocks,

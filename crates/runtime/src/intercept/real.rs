@@ -308,6 +308,12 @@ real_functions! {
     sigaction(signal: c_int, new: usize, old: usize) -> c_int;
     dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     dlclose(library: *mut c_void) -> c_int;
+    mmap(
+        wanted: usize, length: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64
+    ) -> usize;
+    shmat(segment: c_int, wanted: usize, flags: c_int) -> usize;
+    shmdt(address: usize) -> c_int;
+    sbrk(by: isize) -> usize;
     munmap(address: usize, length: usize) -> c_int;
     sched_getaffinity(process: c_int, size: usize, set: *mut u8) -> c_int;
     sched_setaffinity(process: c_int, size: usize, set: *const u8) -> c_int;

@@ -352,7 +352,7 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
     if sync.op.is_atomic() {
         deed.size = word::size_of_code(sync.size_code);
     } else if sync.op == Op::Alloc {
-        deed.size = handed_out(sync.operand.unwrap_or(0) as usize);
+        deed.size = handed_out(sync.object, sync.operand.unwrap_or(0) as usize);
     }
     turn_holder().explored(me, deed, value, tried);
 }
@@ -366,9 +366,12 @@ pub fn looked_at(word: usize, held: u32, pc: usize) {
 }
 
 /// How many bytes a program gets that wants so many, or a few more: what it gives back is as long as what it got.
-fn handed_out(size: usize) -> usize {
+fn handed_out(start: usize, size: usize) -> usize {
     const MAPPED: usize = 128 * 1024;
+    const PAGE: usize = 4096;
     match size {
+        // From the kernel.
+        _ if start.is_multiple_of(PAGE) && size.is_multiple_of(PAGE) => size,
         ..MAPPED => (size + 8).next_multiple_of(16).max(32) - 8,
         _ => size.next_multiple_of(4096),
     }
