@@ -190,6 +190,12 @@ impl Args {
             };
             let recorded = plan.run()?;
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
+            if number == 0
+                && self.format.is_text()
+                && let Some(flags) = self.building.compiled_with(&self.command)
+            {
+                anstream::println!("{:<16}{flags}", "compiled with");
+            }
             if verified != Exit::Clean {
                 exit = verified;
             }
@@ -246,6 +252,7 @@ impl Args {
             of_methods: Figures::of(&analysis),
             orders: others.as_ref().map(OrderFigures::of),
             scan: outcome.as_ref(),
+            compiled_with: self.building.compiled_with(&self.command),
         };
         let kept = json::report(&analysis.findings, &figures) + "\n";
         recording.keep_report(&kept, &mut analysis.remarks);
@@ -358,6 +365,9 @@ struct CheckFigures<'a> {
     orders: Option<OrderFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scan: Option<&'a Outcome>,
+    /// The options that the program was compiled with, if `check` has done so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiled_with: Option<String>,
 }
 
 /// How many other orders were executed, for programs.
