@@ -15,6 +15,10 @@ use crate::{serial, sys, threads};
 
 trampoline! {
     "fork" => fork;
+    "_Fork" => fork_quietly;
+    "forkpty" => forkpty;
+    "daemon" => daemon;
+    "clone" => clone;
     "vfork" => fork; // A child that shares the parent's memory would write into its trace.
     "_exit" => exit_now;
     "_Exit" => exit_now;
@@ -42,11 +46,29 @@ trampoline! {
 /// The child shares the parent's buffers in memory until it has its own; so nothing may be
 /// recorded in between.
 unsafe extern "C" fn fork() -> c_int {
+    forking(|| unsafe { real::fork() })
+}
+
+unsafe extern "C" fn fork_quietly() -> c_int {
+    forking(|| unsafe { real::_Fork() })
+}
+
+unsafe extern "C" fn forkpty(master: usize, name: usize, terminal: usize, size: usize) -> c_int {
+    forking(|| unsafe { real::forkpty(master, name, terminal, size) })
+}
+
+/// The process goes on as its own child; what it was ends within the C library.
+unsafe extern "C" fn daemon(stay: c_int, keep: c_int) -> c_int {
+    forking(|| unsafe { real::daemon(stay, keep) })
+}
+
+/// A call that goes on in a new process with an answer of 0.
+pub fn forking(real: impl FnOnce() -> c_int) -> c_int {
     if mode() == Mode::Off {
-        return unsafe { real::fork() };
+        return real();
     }
     let inside = Inside::enter();
-    let process = ends::letting_out(|| unsafe { real::fork() });
+    let process = ends::letting_out(real);
     if process == 0 {
         record::restart_in_child();
     }
@@ -55,6 +77,100 @@ unsafe extern "C" fn fork() -> c_int {
         1.. => pids::tell(kind::FORKED, process),
         _ => process,
     }
+}
+
+/// What a new process begins with that is made by `clone`.
+struct Beginning {
+    function: extern "C" fn(*mut c_void) -> c_int,
+    argument: *mut c_void,
+}
+
+/// Where such a process begins, with a copy of its parent's memory.
+extern "C" fn begin_process(beginning: *mut c_void) -> c_int {
+    // SAFETY: `clone` has passed the address of what lies on its own stack, of which this process has a copy.
+    let Beginning { function, argument } = unsafe { beginning.cast::<Beginning>().read() };
+    if mode() != Mode::Off {
+        record::restart_in_child();
+    }
+    // SAFETY: the thread's own state: `clone` has raised it by one.
+    unsafe { (*local()).inside -= 1 };
+    let code = function(argument);
+    // SAFETY: ends the process, as the C library would do.
+    unsafe { exit_now(code) };
+    code
+}
+
+/// Where a process begins that has its parent's memory until it executes another program: the parent
+/// waits, and nothing of this is recorded.
+extern "C" fn begin_borrowing(beginning: *mut c_void) -> c_int {
+    // SAFETY: as in `begin_process`; the parent waits in `clone`.
+    let Beginning { function, argument } = unsafe { beginning.cast::<Beginning>().read() };
+    function(argument)
+}
+
+/// `clone` makes processes and threads. A process with its own memory is a child as `fork` makes it.
+unsafe extern "C" fn clone(
+    function: extern "C" fn(*mut c_void) -> c_int,
+    stack: usize,
+    flags: c_int,
+    argument: *mut c_void,
+    parent: usize,
+    storage: usize,
+    child: usize,
+) -> c_int {
+    let mut beginning = Beginning { function, argument };
+    let place = (&raw mut beginning).cast::<c_void>();
+    let real = |function, argument| unsafe {
+        real::clone(function, stack, flags, argument, parent, storage, child)
+    };
+    if mode() == Mode::Off {
+        return real(function, argument);
+    }
+    let shares = flags & libc::CLONE_VM != 0;
+    if shares && flags & libc::CLONE_VFORK == 0 {
+        ends::nothing_is_certain();
+        facts::note(UNSEEN_CHILD);
+        return real(function, argument);
+    }
+    let inside = Inside::enter();
+    let process = ends::letting_out(|| match shares {
+        true => real(begin_borrowing, place),
+        false => real(begin_process, place),
+    });
+    drop(inside);
+    match process {
+        1.. => pids::tell(kind::FORKED, process),
+        _ => process,
+    }
+}
+
+const UNSEEN_CHILD: &str = "the program made a thread or process with `clone` that shares its memory: what that did is not recorded";
+
+/// A process that is made by a system call of the program's own; `None` if it is another call.
+pub fn forking_call(number: libc::c_long, args: [usize; 6]) -> Option<isize> {
+    let (flags, stack) = match number {
+        libc::SYS_fork | libc::SYS_vfork => (0, 0),
+        libc::SYS_clone => (args[0] as c_int, args[1]),
+        libc::SYS_clone3 => {
+            // SAFETY: the program's arguments, which begin with the flags; the stack is the sixth.
+            let words = unsafe { core::slice::from_raw_parts(args[0] as *const u64, 6) };
+            (words[0] as c_int, words[5] as usize)
+        }
+        _ => return None,
+    };
+    if mode() == Mode::Off {
+        return None;
+    }
+    if flags & libc::CLONE_VM != 0 || stack != 0 {
+        facts::note(UNSEEN_CHILD);
+        return None;
+    }
+    // One that has its parent's memory would write into its recording.
+    let number = match number {
+        libc::SYS_vfork => libc::SYS_fork,
+        other => other,
+    };
+    Some(forking(|| sys::call(number, args) as c_int) as isize)
 }
 
 unsafe extern "C" fn exit_now(code: c_int) -> usize {
@@ -68,7 +184,7 @@ unsafe extern "C" fn quick_exit(code: c_int) -> usize {
     unsafe { real::quick_exit(code) }
 }
 
-/// `clone`, `execl` and its like take any number of arguments: they are left where they are, and the
+/// `execl` and its like take any number of arguments: they are left where they are, and the
 /// real function is jumped to.
 macro_rules! before_jump_to_real {
     ($($name:ident => $before:path, $address:path;)*) => { $(
@@ -103,15 +219,9 @@ macro_rules! before_jump_to_real {
 }
 
 before_jump_to_real! {
-    clone => before_clone, real::address_of_clone;
     execl => before_exec, real::address_of_execl;
     execlp => before_exec, real::address_of_execlp;
     execle => before_exec, real::address_of_execle;
-}
-
-/// A process that nobody knows about.
-extern "C" fn before_clone() {
-    ends::nothing_is_certain();
 }
 
 /// Writes everything out: if the call succeeds this program is no more.

@@ -11,7 +11,7 @@ use crate::inputs::pids;
 use crate::record::event::Sync;
 use crate::record::{Mode, mode};
 use crate::serial::{self, Limit, Waited};
-use crate::{sys, threads};
+use crate::{process, sys, threads};
 
 trampoline! { "syscall" => syscall; }
 
@@ -50,6 +50,9 @@ unsafe extern "C" fn syscall(
         libc::SYS_kill | libc::SYS_tkill => args[0] = meant(a),
         libc::SYS_tgkill => args[..2].copy_from_slice(&[meant(a), meant(b)]),
         _ => {}
+    }
+    if let Some(process) = process::forking_call(number, args) {
+        return answer(process);
     }
     if spawn::is_uncertain(number) {
         ends::nothing_is_certain();

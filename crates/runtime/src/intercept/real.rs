@@ -283,6 +283,10 @@ real_functions! {
     sigqueue(process: c_int, signal: c_int, value: usize) -> c_int;
     fork() -> c_int;
     _Fork() -> c_int;
+    clone(
+        function: extern "C" fn(*mut c_void) -> c_int, stack: usize, flags: c_int,
+        argument: *mut c_void, parent: usize, storage: usize, child: usize
+    ) -> c_int;
     forkpty(master: usize, name: usize, terminal: usize, size: usize) -> c_int;
     daemon(stay: c_int, keep: c_int) -> c_int;
     posix_spawn(
@@ -353,7 +357,6 @@ macro_rules! real_addresses {
 }
 
 real_addresses! {
-    address_of_clone "clone";
     address_of_dprintf "dprintf";
     address_of_dprintf_chk "__dprintf_chk";
     address_of_vdprintf "vdprintf";

@@ -184,6 +184,23 @@ pub fn point_before(op: Op, object: usize, size: usize, pc: usize) {
     pass(Some(deed(op, object, size, pc)));
 }
 
+/// A place where another thread may get the turn before something that has events of its own: what
+/// comes next is not known yet. If `op` comes next after all, that was before it.
+pub fn point_before_others(op: Op, object: usize, pc: usize) {
+    if off() {
+        return;
+    }
+    if !with_turn(|_| turn_holder().is_replayed()) {
+        return point_before(op, object, 0, pc);
+    }
+    with_turn(|me| {
+        turn_holder().log.settle();
+        turn_holder().announce(me, None);
+        let next = turn_holder().step(me, Step::Sync);
+        turn::switch(me, next);
+    });
+}
+
 /// A place where an enforced schedule may stop a thread, and nobody else does.
 pub fn gate(op: Op, object: usize, size: usize, pc: usize) {
     if is_enforced() {
