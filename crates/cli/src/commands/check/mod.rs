@@ -1,6 +1,7 @@
 //! `deadheat check`: everything at once: build, record serially, verify, look for races and deadlocks in the
 //! trace, prove them, enforce the proofs on the program, and look at other orders of one that gives no proof.
 
+mod children;
 mod orders;
 mod scan;
 mod told;
@@ -218,6 +219,7 @@ impl Args {
                 &mut analysis.findings,
                 &mut analysis.remarks,
             );
+            self.take_in_children(&recorded.traces[1..], &config, &suppressions, &mut analysis);
             if self.runs > 1 {
                 let orders = coverage.add(trace)?;
                 if orders > 0 {
@@ -326,8 +328,8 @@ impl Args {
         }
     }
 
-    /// What a recording shows, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
-    fn analysed(&self, trace: &Path, known: &[Finding], config: &Config) -> Result<Analysis> {
+    /// What a recording shows.
+    fn shown(&self, trace: &Path, config: &Config) -> Result<Analysis> {
         let methods = [
             How::Detect(Method::Hb),
             How::Detect(Method::Hybrid),
@@ -336,14 +338,19 @@ impl Args {
         ];
         let bytes = trace.metadata().map_or(0, |data| data.len());
         let options = self.search.options_for(bytes);
-        let mut analysis = analysis::of(
+        analysis::of(
             trace,
             &methods,
             config,
             &options,
             Reading::OfSuspects,
             trace.parent(),
-        )?;
+        )
+    }
+
+    /// The same, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
+    fn analysed(&self, trace: &Path, known: &[Finding], config: &Config) -> Result<Analysis> {
+        let mut analysis = self.shown(trace, config)?;
         analysis.findings.retain(|finding| {
             let mut sure = known.iter().filter(|known| known.rung == Rung::Confirmed);
             !sure.any(|known| known.id == finding.id)
