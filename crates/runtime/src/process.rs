@@ -4,13 +4,16 @@ use core::arch::asm;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
-use crate::hooks::trampoline;
+use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
+use crate::intercept::channel::{self, Other};
 use crate::intercept::{ends, mapping, real};
 use crate::local::{Inside, local};
 use crate::record::{self, Mode, event, facts, mode};
+use crate::serial::Limit;
 use crate::{serial, sys, threads};
 
 trampoline! {
@@ -345,23 +348,59 @@ unsafe extern "C" fn sigprocmask(how: c_int, new: usize, old: usize) -> c_int {
     result
 }
 
+/// Who is loading or unloading a library, plus one, and how many times over: constructors may do so, too.
+static LOADER: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Loads or unloads a library. One thread at a time does: whoever comes later finds the constructors and
+/// destructors run, whoever has run them.
+fn loading<R>(pc: usize, real: impl FnOnce() -> R) -> R {
+    if !threads::visible() {
+        return real();
+    }
+    let channel = channel::of_other(Other::Libraries, 0);
+    let [owner, depth] = &LOADER;
+    let is_serial = mode() == Mode::Serial;
+    if is_serial {
+        // SAFETY: the thread is known.
+        let me = unsafe { threads::my_id() } as usize + 1;
+        serial::point_before(Op::Receive, channel, 0, pc);
+        while !matches!(owner.load(Ordering::Relaxed), 0) && owner.load(Ordering::Relaxed) != me {
+            serial::wait_to_retry(channel, Limit::None, None);
+        }
+        owner.store(me, Ordering::Relaxed);
+        depth.fetch_add(1, Ordering::Relaxed);
+    }
+    let result = real();
+    if is_serial && depth.fetch_sub(1, Ordering::Relaxed) == 1 {
+        owner.store(0, Ordering::Relaxed);
+    }
+    event::sync(Op::Receive, channel, pc);
+    channel::send(channel, pc);
+    channel::wake(channel);
+    result
+}
+
 /// A library may bring instrumented code and must be in the trace's list of modules. Its
 /// constructors are the program's own code.
 unsafe extern "C" fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void {
-    let library = unsafe { real::dlopen(path, flags) };
-    if !library.is_null() && threads::visible() {
-        let _inside = Inside::enter();
-        facts::modules();
-    }
-    library
+    let pc = caller();
+    loading(pc, || {
+        let library = unsafe { real::dlopen(path, flags) };
+        if !library.is_null() && threads::visible() {
+            let _inside = Inside::enter();
+            facts::modules();
+        }
+        library
+    })
 }
 
 // Memory that goes away or becomes unreadable: a write that was announced and whose value is not
 // recorded yet must be looked at before.
 
 unsafe extern "C" fn dlclose(library: *mut c_void) -> c_int {
+    let pc = caller();
     serial::settle();
-    unsafe { real::dlclose(library) }
+    loading(pc, || unsafe { real::dlclose(library) })
 }
 
 unsafe extern "C" fn mprotect(address: usize, length: usize, protection: c_int) -> c_int {

@@ -3,6 +3,7 @@
 // NORACE
 // EXPECT-STDOUT: values 41 42
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
@@ -13,9 +14,9 @@ struct message {
 };
 
 int first, second;
-int queue;
 
 static void *sender(void *arg) {
+    int queue = (int)(intptr_t)arg;
     struct message one = {1, 'a'}, two = {2, 'b'};
     first = 41; // NORACE: first
     if (msgsnd(queue, &one, 1, 0) != 0)
@@ -29,10 +30,10 @@ int main(void) {
     pthread_t thread;
     struct message got;
     int seen[2] = {0};
-    queue = msgget(IPC_PRIVATE, 0600);
+    int queue = msgget(IPC_PRIVATE, 0600);
     if (queue < 0)
         return 1;
-    pthread_create(&thread, NULL, sender, NULL);
+    pthread_create(&thread, NULL, sender, (void *)(intptr_t)queue);
     if (msgrcv(queue, &got, 1, 2, 0) == 1)
         seen[1] = second; // NORACE: second
     if (msgrcv(queue, &got, 1, 1, 0) == 1)

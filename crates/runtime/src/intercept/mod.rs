@@ -17,7 +17,7 @@ mod barrier;
     reason = "argued once, at the head of the file"
 )]
 mod c11;
-mod channel;
+pub mod channel;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
