@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 pub use coarse::{CoarsePlanner, CoarseRequest};
 use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
+use deadheat_wire::CHANNELS_END;
 pub use deadheat_wire::plan::{After, GoalKind};
 use deadheat_wire::plan::{PlanEvent, PlanSite, Region};
 use file::Parts;
@@ -197,6 +198,9 @@ impl<'a> Planner<'a> {
             (Op::Alloc, Some(start)) => {
                 let bytes = step.written().unwrap_or(1);
                 (Region(self.regions.allocate(start, bytes)), 0)
+            }
+            (Op::Send | Op::Receive, Some(channel)) if channel < CHANNELS_END as u64 => {
+                (Region::ANY, 0)
             }
             (_, Some(address)) if address != 0 => self.regions.locate(address, tables),
             _ => (Region::ANY, 0),

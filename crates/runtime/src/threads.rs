@@ -71,6 +71,11 @@ pub fn count_from(first: u32) {
     COUNT.fetch_max(first, Ordering::Relaxed);
 }
 
+/// Whether there was ever more than one.
+pub fn were_several() -> bool {
+    COUNT.load(Ordering::Relaxed) > 1
+}
+
 /// A record for a new thread; null if there is no memory, or too many threads.
 pub fn register() -> *mut Thread {
     register_as(None)

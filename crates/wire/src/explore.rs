@@ -70,6 +70,8 @@ pub mod effect {
     /// Timers fired; only when no thread could go on, not at all the times at which they could
     /// have.
     pub const TIMERS: u32 = 32;
+    /// Queues, semaphores or locks on files that other processes may use, too.
+    pub const SHARING: u32 = 64;
 }
 
 /// The head of the file. The tool and the runtime both write; whose turn that is says `state`.

@@ -56,3 +56,7 @@ pub const MAX_BLOCK_BYTES: usize = 16 * 1024 * 1024;
 /// In a serial recording, ranges (`memcpy` and the like) up to this many bytes carry their
 /// contents; larger ones are recorded without.
 pub const MAX_RANGE_VALUES: usize = 4096;
+
+/// Channels in the kernel are objects with numbers below this, in the page that nothing lies in. They
+/// are numbered as they are first used, which depends on the schedule.
+pub const CHANNELS_END: usize = 4096;

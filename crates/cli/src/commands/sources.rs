@@ -51,6 +51,19 @@ impl Building {
         (sources, flags)
     }
 
+    /// The options that sources in C or C++ are compiled with, for the report. Without a wish of the user's nothing is
+    /// optimised away.
+    pub fn compiled_with(&self, given: &[OsString]) -> Option<String> {
+        let (sources, flags) = self.sources(given);
+        if sources.is_empty() || sources.iter().any(|source| is_rust(source)) {
+            return None;
+        }
+        let mut words = vec!["-g".to_owned()];
+        words.extend(own_flags(&flags).map(str::to_owned));
+        words.extend(flags.iter().map(|flag| flag.to_string_lossy().into_owned()));
+        Some(words.join(" "))
+    }
+
     /// Compiles the sources into the recording's folder, where the program stays with its trace.
     fn build(&self, sources: &[OsString], folder: &Path) -> Result<OsString> {
         for source in sources {
@@ -77,7 +90,7 @@ impl Building {
         let mut compile = if sources.iter().any(|source| is_rust(source)) {
             self.rust(sources, given, &path)?
         } else {
-            let mut args: Vec<OsString> = vec!["-pthread".into()];
+            let mut args: Vec<OsString> = own_flags(&given).map(OsString::from).collect();
             args.extend(sources.iter().cloned());
             args.extend(given);
             args.extend(["-o".into(), path.clone().into()]);
@@ -115,6 +128,13 @@ impl Building {
         let compiler = self.compiler.clone();
         rust::command(&compiler.unwrap_or_else(rust::default_compiler), &args)
     }
+}
+
+/// What is asked of the compiler beside what the user gives: no access is merged with another, moved out of a loop
+/// or dropped, unless the user wants to see an optimised program.
+fn own_flags(given: &[OsString]) -> impl Iterator<Item = &'static str> {
+    let level = (!compiler::names_optimisation(given)).then_some("-O0");
+    level.into_iter().chain(["-pthread"])
 }
 
 /// Rust source: the compiler finds the rest from one file.

@@ -73,6 +73,11 @@ pub fn command(language: Language, wish: &Wish, args: Vec<OsString>) -> Result<C
     Ok(command)
 }
 
+/// Whether a compiler's arguments say how far to optimise.
+pub fn names_optimisation(args: &[OsString]) -> bool {
+    command_line::CommandLine::parse(args).optimised
+}
+
 /// Arguments that stand in one text, with quotes as in a shell.
 pub fn words(text: &OsStr) -> Vec<OsString> {
     response::split(text.as_encoded_bytes())

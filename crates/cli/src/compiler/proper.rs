@@ -2,7 +2,7 @@
 //! know of it.
 //!
 //! `gcc -wrapper deadheat,COMMAND a.c -o a` runs `deadheat COMMAND cc1 ...`, then the same for
-//! the assembler and the linker. Only the compiler gets one more argument.
+//! the assembler and the linker. Only the compiler gets more arguments.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -28,10 +28,12 @@ pub fn run(args: &[OsString]) -> Result<std::convert::Infallible> {
 
 /// What this tool gets in addition. It stands first, so that a `-fno-sanitize=thread` of the
 /// user's still counts.
-fn extra(tool: &OsString) -> Option<&'static str> {
-    let name = Path::new(tool).file_name()?.to_str()?;
-    name.starts_with("cc1")
-        .then_some(super::plan::GCC_INSTRUMENT)
+fn extra(tool: &OsString) -> &'static [&'static str] {
+    let name = Path::new(tool).file_name().and_then(|name| name.to_str());
+    match name.is_some_and(|name| name.starts_with("cc1")) {
+        true => &super::plan::GCC_INSTRUMENT,
+        false => &[],
+    }
 }
 
 #[cfg(test)]
@@ -40,8 +42,8 @@ mod tests {
 
     #[test]
     fn only_the_compiler_gets_more() {
-        assert!(extra(&"/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus".into()).is_some());
-        assert!(extra(&"as".into()).is_none());
-        assert!(extra(&"/usr/lib/gcc/x86_64-linux-gnu/12/collect2".into()).is_none());
+        assert!(!extra(&"/usr/lib/gcc/x86_64-linux-gnu/12/cc1plus".into()).is_empty());
+        assert!(extra(&"as".into()).is_empty());
+        assert!(extra(&"/usr/lib/gcc/x86_64-linux-gnu/12/collect2".into()).is_empty());
     }
 }

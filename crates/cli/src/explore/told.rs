@@ -117,6 +117,10 @@ pub fn effects(bits: u32) -> Vec<&'static str> {
             effect::WAITING,
             "it waits for signals, or for other processes or threads of the C library",
         ),
+        (
+            effect::SHARING,
+            "it uses queues, semaphores or file locks of the system",
+        ),
     ];
     let those = kinds.into_iter().filter(|(bit, _)| bits & bit != 0);
     those.map(|(_, told)| told).collect()

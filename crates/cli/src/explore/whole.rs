@@ -6,6 +6,7 @@ use std::time::Duration;
 use deadheat_explore::search::{Ending, Goal, Manner, Outcome, Search};
 use deadheat_report::{Finding, Names, own_place};
 use deadheat_trace::Tables;
+use deadheat_wire::explore::effect;
 
 use super::copies::Copies;
 use super::evidence::{self, Archive, Evidence};
@@ -41,9 +42,17 @@ pub fn explore(
     archive: &Archive,
     limits: &Limits,
 ) -> Result<Explored> {
-    let copies = Copies::new(again, tables, None, limits.snapshots())?;
     let search = limits.search(Goal::Everything, Manner::default(), limits.time());
-    self::search(copies, tables, usual, archive, &search)
+    let all = |snapshots: bool| {
+        let copies = Copies::new(again, tables, None, snapshots)?;
+        self::search(copies, tables, usual, archive, &search)
+    };
+    let explored = all(limits.snapshots())?;
+    // Copies would have in common what is in the kernel: each run has its own from the beginning.
+    match explored.is_copied && explored.effects & effect::SHARING != 0 {
+        true => all(false),
+        false => Ok(explored),
+    }
 }
 
 /// Searches among copies of the program that stand at its beginning.

@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_wire::Op;
+use deadheat_wire::{CHANNELS_END, Op};
 
 use super::ends;
 use crate::record::{event, handler};
@@ -21,13 +21,15 @@ static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST
 
 /// The sockets' number, in the page that no object lies in; the others follow.
 const SOCKETS: usize = 64;
-const _: () = assert!(SOCKETS + 8 * MOST_CHANNELS < serial::CHANNELS_END);
+const _: () = assert!(SOCKETS + 8 * MOST_CHANNELS < CHANNELS_END);
 /// The number of what has no other end.
 pub const NOBODY: usize = 56;
+/// What those wait for who wait for any of several descriptors.
+pub const ANY: usize = 48;
 
 /// Behind them those of numbers, then those of ends, up to the first address that the system lets a program have. What is beyond the last shares, which
 /// orders more than it must.
-const NUMBERS: usize = serial::CHANNELS_END;
+const NUMBERS: usize = CHANNELS_END;
 const SIGNALS: usize = 28672;
 const ENDS: usize = 32768;
 const ALL: usize = 65536;
@@ -118,20 +120,46 @@ pub fn channel(fd: c_int) -> usize {
 
 /// The same where it is known what is there.
 pub fn channel_of(behind: Behind) -> usize {
-    if behind.is_socket() {
-        return SOCKETS;
+    match behind.is_socket() {
+        true => SOCKETS,
+        false => channel_with(behind.identity()),
     }
-    let inode = behind.identity();
+}
+
+/// The channel of something that has this identity.
+fn channel_with(identity: u64) -> usize {
     for (index, known) in CHANNELS.iter().enumerate() {
-        let found = match known.compare_exchange(0, inode, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => inode,
+        let found = match known.compare_exchange(0, identity, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => identity,
             Err(found) => found,
         };
-        if found == inode {
+        if found == identity {
             return SOCKETS + 8 * (index + 1);
         }
     }
     SOCKETS // More than there is room for: all the others are one channel, too.
+}
+
+/// What has a channel and is no descriptor, or has another one beside its descriptor's.
+#[derive(Clone, Copy)]
+pub enum Other {
+    /// A System V message queue.
+    Messages = 1,
+    /// A set of System V semaphores: who waits for any of them.
+    Semaphores = 2,
+    /// One of them: it was raised.
+    Raised = 3,
+    /// The same: it was lowered.
+    Lowered = 4,
+    /// A file's locks, each held by an open file.
+    FileLock = 5,
+    /// What is done when the dynamic linker has loaded a library.
+    Libraries = 6,
+}
+
+/// The channel of something of this kind, with a number of its own among these.
+pub fn of_other(kind: Other, number: u64) -> usize {
+    channel_with((kind as u64) << 56 | number & ((1 << 56) - 1))
 }
 
 /// The running thread sends what can be noticed at the other end of a descriptor.
@@ -171,5 +199,6 @@ pub fn send(channel: usize, pc: usize) {
 pub fn wake(channel: usize) {
     if threads::visible() {
         serial::wake(channel, usize::MAX);
+        serial::wake(ANY, usize::MAX);
     }
 }

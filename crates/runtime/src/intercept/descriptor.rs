@@ -42,7 +42,6 @@ trampoline! {
     "waitpid" => waitpid;
     "wait4" => wait4;
     "waitid" => waitid;
-    "flock" => flock;
 }
 
 /// Whether the call would return at once.
@@ -131,6 +130,34 @@ pub fn on_descriptor<R: Interrupted>(
         }
     }
     real()
+}
+
+/// Tries something until it is done, in a serial recording: `attempt` never blocks and answers `None`
+/// if it would. `block` is the whole call: only the world outside can bring it about. It is told
+/// whether the time is up in an enforced schedule, which has time pass as it likes; otherwise the kernel
+/// waits for that, too.
+pub fn trying<R>(
+    channel: usize,
+    limit: Limit,
+    attempt: impl Fn() -> Option<R>,
+    block: impl FnOnce(bool) -> R,
+) -> R {
+    loop {
+        if let Some(result) = attempt() {
+            return result;
+        }
+        match serial::wait_to_retry(channel, Kind::Descriptor, limit, None) {
+            Waited::TimedOut if serial::is_enforced() => return block(true),
+            Waited::Woken => {}
+            _ => return serial::away(|| block(false)),
+        }
+    }
+}
+
+/// The C library's way to answer an error number.
+pub fn failed(error: c_int) -> c_int {
+    unsafe { *libc::__errno_location() = error };
+    -1
 }
 
 /// A call that takes in data; `written` are the bytes it may fill.
@@ -373,8 +400,4 @@ unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -
         unsafe { process.write(ended(process.read())) };
     }
     result
-}
-
-unsafe extern "C" fn flock(fd: c_int, operation: c_int) -> c_int {
-    blocking(|| unsafe { real::flock(fd, operation) })
 }

@@ -12,7 +12,7 @@ use crate::record::event::Sync;
 use crate::record::{Mode, mode};
 use crate::serial::endings::Kind;
 use crate::serial::{self, Limit, Waited};
-use crate::{sys, threads};
+use crate::{process, sys, threads};
 
 trampoline! { "syscall" => syscall; }
 
@@ -57,6 +57,9 @@ unsafe extern "C" fn syscall(
             return signal::send_to_kernel_thread(process, b as i32, c as i32, pc).into();
         }
         _ => {}
+    }
+    if let Some(process) = process::forking_call(number, args) {
+        return answer(process);
     }
     if spawn::is_uncertain(number) {
         ends::nothing_is_certain();

@@ -10,6 +10,7 @@
 //! trying again.
 
 mod affinity;
+mod at_end;
 mod barrier;
 #[allow(
     clippy::undocumented_unsafe_blocks,
@@ -36,6 +37,11 @@ mod credentials;
 )]
 mod descriptor;
 pub mod ends;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod file_lock;
 mod futex;
 mod heap;
 pub mod identity;
@@ -45,6 +51,16 @@ pub mod identity;
 )]
 mod libatomic;
 pub mod lock;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+pub mod mapping;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod message_queue;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -84,6 +100,11 @@ pub mod spare;
 )]
 mod spawn;
 mod string;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod system_v;
 pub mod thread;
 #[allow(
     clippy::undocumented_unsafe_blocks,

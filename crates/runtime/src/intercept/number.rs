@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_void};
 use deadheat_wire::Op;
 
 use super::channel::{self, Behind};
-use super::{ends, real};
+use super::{ends, file_lock, real};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::serial;
@@ -52,7 +52,7 @@ pub fn got(fd: c_int, pc: usize) {
 }
 
 /// A call that answers a number.
-fn getting(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+pub fn getting(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     serial::gate(Op::Receive, 0, 0, pc);
     let fd = real();
     got(fd, pc);
@@ -109,16 +109,19 @@ fn number_of(stream: *mut c_void) -> c_int {
 }
 
 /// A call that gives back a number.
-fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+pub fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     let Some(behind) = Behind::number(fd) else {
         return real();
     };
     serial::gate(Op::Send, channel::of_number(fd), 0, pc);
+    file_lock::closing(fd, behind, pc);
     channel::send(channel::of_number(fd), pc);
-    ending(behind, pc, || {
+    let result = ending(behind, pc, || {
         ends::closed(behind.identity());
         real()
-    })
+    });
+    file_lock::closed(behind);
+    result
 }
 
 /// A call after which the other end of a pipe or socket may find nothing more to read. What is closed may be something else when the program is run
@@ -256,7 +259,11 @@ unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int 
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => {
             getting(pc, || unsafe { real::fcntl(fd, command, argument) })
         }
-        _ => unsafe { real::fcntl(fd, command, argument) },
+        _ => unsafe {
+            file_lock::through_fcntl(fd, command, argument, pc, |command| {
+                real::fcntl(fd, command, argument)
+            })
+        },
     }
 }
 
@@ -266,7 +273,11 @@ unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_in
         libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => {
             getting(pc, || unsafe { real::fcntl64(fd, command, argument) })
         }
-        _ => unsafe { real::fcntl64(fd, command, argument) },
+        _ => unsafe {
+            file_lock::through_fcntl(fd, command, argument, pc, |command| {
+                real::fcntl64(fd, command, argument)
+            })
+        },
     }
 }
 

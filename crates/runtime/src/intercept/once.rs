@@ -25,6 +25,8 @@ trampoline! {
 
 /// glibc's control word while somebody runs the routine.
 const ONCE_RUNNING: i32 = 1;
+/// And when it has run.
+const ONCE_DONE: i32 = 2;
 
 pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -> c_int {
     let pc = caller();
@@ -33,9 +35,13 @@ pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -
         return unsafe { real::pthread_once(control, routine) };
     }
     if mode() == Mode::Serial {
-        serial::point_before(Op::Receive, control, 0, pc);
         // SAFETY: the program's control word.
-        while unsafe { (control as *const i32).read_volatile() } & 3 == ONCE_RUNNING {
+        let state = || unsafe { (control as *const i32).read_volatile() } & 3;
+        match state() {
+            ONCE_DONE => serial::point_before(Op::Receive, control, 0, pc),
+            _ => serial::point_before_others(Op::Receive, control, pc),
+        }
+        while state() == ONCE_RUNNING {
             serial::wait(control, Kind::Once, Limit::None);
         }
     }

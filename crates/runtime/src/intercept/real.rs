@@ -228,6 +228,28 @@ real_functions! {
     wait4(process: c_int, status: usize, options: c_int, usage: usize) -> c_int;
     waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int;
     flock(fd: c_int, operation: c_int) -> c_int;
+    lockf(fd: c_int, command: c_int, length: libc::off_t) -> c_int;
+    mq_open(name: usize, flags: c_int, mode: u32, attributes: usize) -> c_int;
+    mq_close(queue: c_int) -> c_int;
+    mq_send(queue: c_int, message: usize, length: usize, priority: u32) -> c_int;
+    mq_timedsend(
+        queue: c_int, message: usize, length: usize, priority: u32, time: usize
+    ) -> c_int;
+    mq_receive(queue: c_int, message: usize, length: usize, priority: usize) -> isize;
+    mq_timedreceive(
+        queue: c_int, message: usize, length: usize, priority: usize, time: usize
+    ) -> isize;
+    msgget(key: c_int, flags: c_int) -> c_int;
+    semget(key: c_int, count: c_int, flags: c_int) -> c_int;
+    msgsnd(queue: c_int, message: usize, length: usize, flags: c_int) -> c_int;
+    msgrcv(queue: c_int, message: usize, length: usize, kind: c_long, flags: c_int) -> isize;
+    msgctl(queue: c_int, command: c_int, argument: usize) -> c_int;
+    semop(set: c_int, operations: usize, count: usize) -> c_int;
+    semtimedop(set: c_int, operations: usize, count: usize, time: usize) -> c_int;
+    semctl(set: c_int, number: c_int, command: c_int, argument: usize) -> c_int;
+    __cxa_atexit(function: usize, argument: usize, library: usize) -> c_int;
+    on_exit(function: usize, argument: usize) -> c_int;
+    __register_atfork(prepare: usize, parent: usize, child: usize, library: usize) -> c_int;
     pause() -> c_int;
     sigwait(set: usize, signal: usize) -> c_int;
     sigwaitinfo(set: usize, info: usize) -> c_int;
@@ -288,6 +310,10 @@ real_functions! {
     sigqueue(process: c_int, signal: c_int, value: usize) -> c_int;
     fork() -> c_int;
     _Fork() -> c_int;
+    clone(
+        function: extern "C" fn(*mut c_void) -> c_int, stack: usize, flags: c_int,
+        argument: *mut c_void, parent: usize, storage: usize, child: usize
+    ) -> c_int;
     forkpty(master: usize, name: usize, terminal: usize, size: usize) -> c_int;
     daemon(stay: c_int, keep: c_int) -> c_int;
     posix_spawn(
@@ -317,6 +343,12 @@ real_functions! {
     sigaction(signal: c_int, new: usize, old: usize) -> c_int;
     dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
     dlclose(library: *mut c_void) -> c_int;
+    mmap(
+        wanted: usize, length: usize, protection: c_int, flags: c_int, fd: c_int, offset: i64
+    ) -> usize;
+    shmat(segment: c_int, wanted: usize, flags: c_int) -> usize;
+    shmdt(address: usize) -> c_int;
+    sbrk(by: isize) -> usize;
     munmap(address: usize, length: usize) -> c_int;
     sched_getaffinity(process: c_int, size: usize, set: *mut u8) -> c_int;
     sched_setaffinity(process: c_int, size: usize, set: *const u8) -> c_int;
@@ -356,7 +388,6 @@ macro_rules! real_addresses {
 }
 
 real_addresses! {
-    address_of_clone "clone";
     address_of_dprintf "dprintf";
     address_of_dprintf_chk "__dprintf_chk";
     address_of_vdprintf "vdprintf";

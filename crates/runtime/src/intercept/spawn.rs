@@ -13,9 +13,6 @@ trampoline! {
     "system" => system;
     "popen" => popen;
     "wordexp" => wordexp;
-    "_Fork" => fork_quietly;
-    "forkpty" => forkpty;
-    "daemon" => daemon;
 }
 
 /// Whether a message carries descriptors.
@@ -37,13 +34,11 @@ pub unsafe fn carries_descriptors(message: usize) -> bool {
     false
 }
 
-/// A system call by its number: does it start a process, or do in the dark what others are watched for?
+/// A system call by its number: does it start what shares memory, or do in the dark what others are watched for?
 pub fn is_uncertain(number: libc::c_long) -> bool {
     matches!(
         number,
-        libc::SYS_fork
-            | libc::SYS_vfork
-            | libc::SYS_clone
+        libc::SYS_clone
             | libc::SYS_clone3
             | libc::SYS_sendmsg
             | libc::SYS_sendmmsg
@@ -89,21 +84,4 @@ unsafe extern "C" fn popen(command: *const c_char, kind: *const c_char) -> *mut 
 
 unsafe extern "C" fn wordexp(words: *const c_char, place: usize, flags: c_int) -> c_int {
     ends::letting_out(|| unsafe { real::wordexp(words, place, flags) })
-}
-
-// These go on twice, and nobody has prepared that.
-
-unsafe extern "C" fn fork_quietly() -> c_int {
-    ends::nothing_is_certain();
-    unsafe { real::_Fork() }
-}
-
-unsafe extern "C" fn forkpty(master: usize, name: usize, terminal: usize, size: usize) -> c_int {
-    ends::nothing_is_certain();
-    unsafe { real::forkpty(master, name, terminal, size) }
-}
-
-unsafe extern "C" fn daemon(stay: c_int, keep: c_int) -> c_int {
-    ends::nothing_is_certain();
-    unsafe { real::daemon(stay, keep) }
 }

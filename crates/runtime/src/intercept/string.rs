@@ -11,6 +11,7 @@ use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::local::local;
 use crate::record::event;
+use crate::serial;
 
 trampoline! {
     "memcpy" => memcpy;
@@ -32,6 +33,10 @@ trampoline! {
     "strncpy" => strncpy;
     "strcat" => strcat;
     "strdup" => strdup;
+    "__memcpy_chk" => memcpy_chk;
+    "__memmove_chk" => memmove_chk;
+    "__memset_chk" => memset_chk;
+    "__mempcpy_chk" => mempcpy_chk;
 }
 
 /// Copies upwards, byte by byte as far as anyone can tell.
@@ -71,6 +76,7 @@ unsafe extern "C" fn memcpy(to: usize, from: usize, length: usize) -> usize {
             copy_up(to, from, length);
         }
     }
+    serial::settle(); // It is done, not only announced.
     to
 }
 
@@ -88,6 +94,7 @@ unsafe extern "C" fn memmove(to: usize, from: usize, length: usize) -> usize {
             copy_down(to, from, length);
         }
     }
+    serial::settle(); // It is done, not only announced.
     to
 }
 
@@ -102,6 +109,7 @@ unsafe extern "C" fn memset(to: usize, byte: c_int, length: usize) -> usize {
                  in("al") byte as u8, options(nostack, preserves_flags));
         }
     }
+    serial::settle(); // It is done, not only announced.
     to
 }
 
@@ -220,6 +228,7 @@ unsafe fn copy_text(to: usize, from: usize, pc: usize) -> usize {
         event::range(false, from, length + 1, pc);
         event::range(true, to, length + 1, pc);
         copy_up(to, from, length + 1);
+        serial::settle();
         length
     }
 }
@@ -238,6 +247,7 @@ unsafe extern "C" fn strncpy(to: usize, from: usize, length: usize) -> usize {
         asm!("rep stosb", inout("rcx") length - taken => _, inout("rdi") to + taken => _,
              in("al") 0u8, options(nostack, preserves_flags));
     }
+    serial::settle();
     to
 }
 
@@ -264,5 +274,52 @@ unsafe extern "C" fn strdup(text: usize) -> *mut c_char {
             copy_text(copy as usize, text, pc);
         }
         copy
+    }
+}
+
+// Fortified ones check the size of what is written to. What is too long is left to the C library, which
+// ends the program.
+
+unsafe extern "C" {
+    fn __chk_fail() -> !;
+}
+
+unsafe extern "C" fn memcpy_chk(to: usize, from: usize, length: usize, size: usize) -> usize {
+    // SAFETY: see `memcpy`.
+    unsafe {
+        match length <= size {
+            true => memcpy(to, from, length),
+            false => __chk_fail(),
+        }
+    }
+}
+
+unsafe extern "C" fn memmove_chk(to: usize, from: usize, length: usize, size: usize) -> usize {
+    // SAFETY: see `memcpy`.
+    unsafe {
+        match length <= size {
+            true => memmove(to, from, length),
+            false => __chk_fail(),
+        }
+    }
+}
+
+unsafe extern "C" fn memset_chk(to: usize, byte: c_int, length: usize, size: usize) -> usize {
+    // SAFETY: see `memcpy`.
+    unsafe {
+        match length <= size {
+            true => memset(to, byte, length),
+            false => __chk_fail(),
+        }
+    }
+}
+
+unsafe extern "C" fn mempcpy_chk(to: usize, from: usize, length: usize, size: usize) -> usize {
+    // SAFETY: see `memcpy`.
+    unsafe {
+        match length <= size {
+            true => mempcpy(to, from, length),
+            false => __chk_fail(),
+        }
     }
 }

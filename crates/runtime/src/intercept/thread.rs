@@ -58,9 +58,20 @@ pub(super) unsafe extern "C" fn create(
         return unsafe { real::pthread_create(handle, attr, function, argument) };
     }
     let serial = mode() == Mode::Serial;
-    if serial {
+    let number = |thread: *mut Thread| {
         // SAFETY: a fresh record.
-        serial::point_before(Op::Fork, unsafe { (*thread).id } as usize, 0, pc);
+        unsafe { (*thread).id as usize }
+    };
+    // The C library stores the handle before the new thread starts. An enforced schedule stops
+    // the creator there.
+    let stored = [handle as usize, size_of::<libc::pthread_t>()];
+    let is_left_out = event::is_left_out(pc);
+    if !serial {
+        event::range(true, stored[0], stored[1], pc);
+    } else if serial::is_enforced() && !is_left_out {
+        serial::announce_range(true, stored[0], stored[1], pc);
+    } else {
+        serial::point_before(Op::Fork, number(thread), 0, pc);
     }
     // SAFETY: the record is fresh, and this thread is known.
     let result = unsafe {
@@ -72,13 +83,15 @@ pub(super) unsafe extern "C" fn create(
         });
         let detached = is_detached(attr);
         facts::thread((*thread).id, threads::my_id(), pc);
-        let turn = enforce::turn(Op::Fork, (*thread).id as usize, pc);
+        let turn = enforce::turn(Op::Fork, number(thread), pc);
         turn.creates(&mut *thread);
         if mode() == Mode::Watch {
             let _inside = Inside::enter();
             (*thread).set_origin(threads::my_id(), watch::creation(pc));
         }
-        Sync::new(Op::Fork, (*thread).id as usize, pc).record();
+        if !serial {
+            Sync::new(Op::Fork, number(thread), pc).record();
+        }
         signals::block_signals();
         let result = real::pthread_create(handle, attr, thread_main, thread.cast());
         signals::set_mask(mask);
@@ -90,6 +103,11 @@ pub(super) unsafe extern "C" fn create(
                 (*thread).handle.store(own, Ordering::Release);
             }
             if serial {
+                // It waits for its first turn.
+                if !is_left_out {
+                    serial::announced_range(true, stored[0], stored[1], pc);
+                }
+                Sync::new(Op::Fork, number(thread), pc).record();
                 serial::adopt(thread);
             }
             if detached {
@@ -102,9 +120,6 @@ pub(super) unsafe extern "C" fn create(
         threads::drop_claim(thread);
         result
     };
-    if result == 0 {
-        event::range(true, handle as usize, size_of::<libc::pthread_t>(), pc);
-    }
     if serial && result == 0 {
         serial::point();
     }

@@ -294,6 +294,11 @@ pub fn life(op: Op, kind: Kind, object: usize, pc: usize) {
     }
 }
 
+/// Whether the user does not want accesses from here.
+pub fn is_left_out(pc: usize) -> bool {
+    mode() == Mode::Serial && leave_out::has(pc)
+}
+
 /// An access to `length` bytes.
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     // SAFETY: the thread's own state.

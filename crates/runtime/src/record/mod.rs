@@ -204,6 +204,7 @@ pub fn restart_in_child() {
         return;
     }
     SEQUENCE.store(1, Ordering::Relaxed);
+    intercept::mapping::unlock();
     inputs::unload();
     threads::only_me();
     if before == Mode::Serial {

@@ -33,7 +33,6 @@ use deadheat_wire::{Op, TRIED, word};
 use replay::Deed;
 
 use endings::Kind;
-pub use scheduler::CHANNELS_END;
 use scheduler::{Step, scheduler};
 pub use task::{Task, Waited};
 
@@ -208,6 +207,23 @@ pub fn point_before(op: Op, object: usize, size: usize, pc: usize) {
     pass(Some(deed(op, object, size, pc)));
 }
 
+/// A place where another thread may get the turn before something that has events of its own: what
+/// comes next is not known yet. If `op` comes next after all, that was before it.
+pub fn point_before_others(op: Op, object: usize, pc: usize) {
+    if off() {
+        return;
+    }
+    if !with_turn(|_| turn_holder().is_replayed()) {
+        return point_before(op, object, 0, pc);
+    }
+    with_turn(|me| {
+        turn_holder().log.settle();
+        turn_holder().announce(me, None);
+        let next = turn_holder().step(me, Step::Sync);
+        turn::switch(me, next);
+    });
+}
+
 /// A place where an enforced schedule may stop a thread, and nobody else does.
 pub fn gate(op: Op, object: usize, size: usize, pc: usize) {
     if is_enforced() {
@@ -297,11 +313,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
 pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
     with_turn(|me| {
         if turn_holder().is_enforced() {
-            let op = if write { Op::Write } else { Op::Read };
-            let deed = Deed {
-                is_range: true,
-                ..deed(op, addr, length, pc)
-            };
+            let deed = range_deed(write, addr, length, pc);
             let is_second_half = !write && turn_holder().log.is_copy(addr, length, pc);
             let is_copy = is_second_half && !turn_holder().explorer.is_on();
             if !is_second_half {
@@ -317,6 +329,35 @@ pub fn range(write: bool, addr: usize, length: usize, pc: usize) {
         }
         turn_holder().log.range(id(me), write, addr, length, pc);
     });
+}
+
+/// An access to a range that comes a little later, as [`announced_range`]: an enforced schedule may
+/// stop the thread here.
+pub fn announce_range(write: bool, addr: usize, length: usize, pc: usize) {
+    with_turn(|me| {
+        turn_holder().log.settle();
+        turn_holder().announce(me, Some(range_deed(write, addr, length, pc)));
+        let next = turn_holder().step(me, Step::Sync);
+        turn::switch(me, next);
+    });
+}
+
+/// That access.
+pub fn announced_range(write: bool, addr: usize, length: usize, pc: usize) {
+    with_turn(|me| {
+        let deed = range_deed(write, addr, length, pc);
+        turn_holder().happened(me, deed);
+        turn_holder().explored(me, deed, None, false);
+        turn_holder().log.range(id(me), write, addr, length, pc);
+    });
+}
+
+fn range_deed(write: bool, addr: usize, length: usize, pc: usize) -> Deed {
+    let op = if write { Op::Write } else { Op::Read };
+    Deed {
+        is_range: true,
+        ..deed(op, addr, length, pc)
+    }
 }
 
 /// A synchronisation, with the values of an atomic access.
@@ -353,7 +394,7 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
     if sync.op.is_atomic() {
         deed.size = word::size_of_code(sync.size_code);
     } else if sync.op == Op::Alloc {
-        deed.size = handed_out(sync.operand.unwrap_or(0) as usize);
+        deed.size = handed_out(sync.object, sync.operand.unwrap_or(0) as usize);
     }
     turn_holder().explored(me, deed, value, tried);
 }
@@ -368,9 +409,12 @@ pub fn looked_at(word: usize, held: u32, pc: usize) {
 }
 
 /// How many bytes a program gets that wants so many, or a few more: what it gives back is as long as what it got.
-fn handed_out(size: usize) -> usize {
+fn handed_out(start: usize, size: usize) -> usize {
     const MAPPED: usize = 128 * 1024;
+    const PAGE: usize = 4096;
     match size {
+        // From the kernel.
+        _ if start.is_multiple_of(PAGE) && size.is_multiple_of(PAGE) => size,
         ..MAPPED => (size + 8).next_multiple_of(16).max(32) - 8,
         _ => size.next_multiple_of(4096),
     }

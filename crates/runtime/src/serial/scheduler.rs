@@ -12,6 +12,7 @@ mod search;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use deadheat_wire::CHANNELS_END;
 use deadheat_wire::explore::standing::{GONE, READY};
 
 use super::endings::Kind;
@@ -49,9 +50,6 @@ pub enum Step {
     /// An access: the policy is asked at the end of a slice.
     Access,
 }
-
-/// Channels in the kernel have numbers below this, in the page that no object lies in.
-pub const CHANNELS_END: usize = 4096;
 
 /// A signal handler changed something that threads may wait for.
 pub static LOOK_AGAIN: AtomicU32 = AtomicU32::new(0);

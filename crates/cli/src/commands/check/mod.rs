@@ -1,6 +1,7 @@
 //! `deadheat check`: everything at once: build, record serially, verify, look for races and deadlocks in the
 //! trace, prove them, enforce the proofs on the program, and look at other orders of one that gives no proof.
 
+mod children;
 mod orders;
 mod scan;
 mod told;
@@ -193,6 +194,12 @@ impl Args {
             };
             let recorded = plan.run()?;
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
+            if number == 0
+                && self.format.is_text()
+                && let Some(flags) = self.building.compiled_with(&self.command)
+            {
+                anstream::println!("{:<16}{flags}", "compiled with");
+            }
             if verified != Exit::Clean {
                 exit = verified;
             }
@@ -222,6 +229,7 @@ impl Args {
                 &mut analysis.findings,
                 &mut analysis.remarks,
             );
+            self.take_in_children(&recorded.traces[1..], &config, &suppressions, &mut analysis);
             if self.runs > 1 {
                 let orders = coverage.add(trace)?;
                 if orders > 0 {
@@ -256,6 +264,7 @@ impl Args {
             of_methods: Figures::of(&analysis),
             orders: others.as_ref().map(OrderFigures::of),
             scan: outcome.as_ref(),
+            compiled_with: self.building.compiled_with(&self.command),
         };
         let kept = json::report(&analysis.findings, &figures) + "\n";
         recording.keep_report(&kept, &mut analysis.remarks);
@@ -329,8 +338,8 @@ impl Args {
         }
     }
 
-    /// What a recording shows, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
-    fn analysed(&self, trace: &Path, known: &[Finding], config: &Config) -> Result<Analysis> {
+    /// What a recording shows.
+    fn shown(&self, trace: &Path, config: &Config) -> Result<Analysis> {
         let methods = [
             How::Detect(Method::Hb),
             How::Detect(Method::Hybrid),
@@ -339,14 +348,19 @@ impl Args {
         ];
         let bytes = trace.metadata().map_or(0, |data| data.len());
         let options = self.search.options_for(bytes);
-        let mut analysis = analysis::of(
+        analysis::of(
             trace,
             &methods,
             config,
             &options,
             Reading::OfSuspects,
             trace.parent(),
-        )?;
+        )
+    }
+
+    /// The same, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
+    fn analysed(&self, trace: &Path, known: &[Finding], config: &Config) -> Result<Analysis> {
+        let mut analysis = self.shown(trace, config)?;
         analysis.findings.retain(|finding| {
             let mut sure = known.iter().filter(|known| known.rung == Rung::Confirmed);
             !sure.any(|known| known.id == finding.id)
@@ -372,6 +386,9 @@ struct CheckFigures<'a> {
     orders: Option<OrderFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scan: Option<&'a Outcome>,
+    /// The options that the program was compiled with, if `check` has done so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiled_with: Option<String>,
 }
 
 /// How many other orders were executed, for programs.

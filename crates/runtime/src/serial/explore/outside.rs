@@ -284,6 +284,17 @@ fn effect_of(number: libc::c_long) -> u32 {
         | libc::SYS_sendto
         | libc::SYS_sendmsg
         | libc::SYS_sendmmsg => effect::SOCKETS,
+        libc::SYS_mq_open
+        | libc::SYS_mq_unlink
+        | libc::SYS_mq_timedsend
+        | libc::SYS_mq_timedreceive
+        | libc::SYS_msgget
+        | libc::SYS_msgsnd
+        | libc::SYS_msgrcv
+        | libc::SYS_semget
+        | libc::SYS_semop
+        | libc::SYS_semtimedop
+        | libc::SYS_flock => effect::SHARING,
         libc::SYS_clone
         | libc::SYS_fork
         | libc::SYS_vfork
@@ -303,7 +314,7 @@ fn effect_of(number: libc::c_long) -> u32 {
 }
 
 /// Calls that are never let happen.
-const ALWAYS: [libc::c_long; 34] = [
+const ALWAYS: [libc::c_long; 45] = [
     libc::SYS_creat,
     libc::SYS_unlink,
     libc::SYS_unlinkat,
@@ -338,6 +349,17 @@ const ALWAYS: [libc::c_long; 34] = [
     libc::SYS_execve,
     libc::SYS_execveat,
     libc::SYS_ptrace,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_mq_timedsend,
+    libc::SYS_mq_timedreceive,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_flock,
 ];
 /// Calls that write to a descriptor, and calls that read from one.
 const WRITING: [libc::c_long; 10] = [

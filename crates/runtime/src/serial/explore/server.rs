@@ -4,7 +4,7 @@
 //! are still in use, by the contexts of this one kernel thread. What a copy lacks are the kernel threads at home. They are made again when a context goes
 //! home, on its own stack and with its own thread-local memory, see `turn::carrier`.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use deadheat_wire::explore::{OUTPUT, state};
 
@@ -18,6 +18,15 @@ use crate::{record, sys};
 /// Which copy this is; homes that were made by an earlier one are not there. 0: the program itself.
 static COPY: AtomicU32 = AtomicU32::new(0);
 
+/// Whether the program has something in the kernel that all copies would have in common: queues, semaphores,
+/// locks on files. Then each run is made from the beginning.
+static SHARES: AtomicBool = AtomicBool::new(false);
+
+/// The program makes such a thing.
+pub fn has_in_common() {
+    SHARES.store(true, Ordering::Relaxed);
+}
+
 /// After so many copies another processor may be better.
 const STAY: u32 = 64;
 
@@ -30,7 +39,8 @@ pub fn copy() -> u32 {
 fn can_copy(away: usize) -> bool {
     // SAFETY: the running thread's own record.
     let tid = unsafe { (*(*local()).thread).tid.load(Ordering::Relaxed) };
-    turn::is_green() && away == 0 && turn::is_on_carrier() && context::find_number(tid)
+    let shares = SHARES.load(Ordering::Relaxed);
+    turn::is_green() && away == 0 && !shares && turn::is_on_carrier() && context::find_number(tid)
 }
 
 impl Explorer {

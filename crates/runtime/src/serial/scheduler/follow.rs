@@ -451,7 +451,17 @@ impl Scheduler {
     pub fn planned_fork(&mut self, me: *mut Thread) -> Option<u32> {
         // SAFETY: the running thread's own record.
         let index = unsafe { (*me).task.follower.checked_sub(1) }?;
-        let expected = self.replay.expected(index as usize)?;
+        // The C library takes memory for it, and stores its handle before it starts.
+        let is_on_the_way = |event: &Planned| {
+            matches!(
+                Op::from_number(event.op),
+                Some(Op::Write | Op::Alloc | Op::Free)
+            )
+        };
+        let done = self.replay.follower(index as usize).done;
+        let plan = self.replay.plan.as_ref()?;
+        let mut ahead = (done..).map_while(|number| plan.event(index as usize, number));
+        let expected = ahead.find(|event| !is_on_the_way(event))?;
         (expected.op == Op::Fork as u8).then_some(expected.target as u32)
     }
 }
