@@ -4,7 +4,7 @@
 //! luck. Its record lives until the program ends or, once the thread has ended and nobody can
 //! ask for it any more, is used again; so do the pages behind its shadow stack and filter.
 
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use deadheat_wire::{Op, meta};
 
@@ -30,6 +30,8 @@ pub struct Thread {
     pub local: *mut Local,
     /// Its handle in the program.
     pub handle: AtomicUsize,
+    /// Nobody may join it.
+    pub is_detached: AtomicBool,
     /// Its kernel thread.
     pub tid: AtomicU32,
     /// Its events (parallel recording), and who may flush them.
@@ -129,6 +131,7 @@ pub fn register_as(planned: Option<u32>) -> *mut Thread {
         (*thread).part = watch::enforce::Part::default();
         (*thread).local = core::ptr::null_mut();
         (*thread).handle.store(0, Ordering::Relaxed);
+        (*thread).is_detached.store(false, Ordering::Relaxed);
         (*thread).tid.store(0, Ordering::Relaxed);
         (*thread).claims.store(3, Ordering::Relaxed);
         (*thread).task = Task::new((*thread).task.context.recycled());

@@ -111,6 +111,7 @@ pub(super) unsafe extern "C" fn create(
                 serial::adopt(thread);
             }
             if detached {
+                (*thread).is_detached.store(true, Ordering::Release);
                 threads::drop_claim(thread);
             }
         } else {
@@ -242,7 +243,10 @@ fn join_with(
     block: impl FnOnce() -> c_int,
 ) -> c_int {
     let thread = threads::by_handle(handle as usize);
-    let is_serial = threads::visible() && mode() == Mode::Serial && !thread.is_null();
+    // SAFETY: records in the list are in use.
+    let is_joinable = unsafe { thread.as_ref() }
+        .is_some_and(|thread| !thread.is_detached.load(Ordering::Acquire));
+    let is_serial = threads::visible() && mode() == Mode::Serial && is_joinable;
     if is_serial {
         // SAFETY: the record is kept for whoever may join.
         serial::point_before(Op::Join, unsafe { (*thread).id } as usize, 0, pc);
@@ -375,6 +379,7 @@ pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t) -> c_int {
     unsafe {
         let result = real::pthread_detach(handle);
         if result == 0 && !thread.is_null() {
+            (*thread).is_detached.store(true, Ordering::Release);
             (*thread).handle.store(0, Ordering::Release);
             threads::drop_claim(thread);
         }
