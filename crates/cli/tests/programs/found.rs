@@ -16,7 +16,14 @@ fn confirmed(report: &str) -> Result<Vec<String>, String> {
     let report: serde_json::Value =
         serde_json::from_str(report).map_err(|error| error.to_string())?;
     let findings = report["findings"].as_array().ok_or("no findings")?;
-    let sure = findings.iter().filter(|one| one["rung"] != "observed");
+    // Schedules are enforced on the program itself, not on what it starts.
+    let is_elsewhere = |one: &serde_json::Value| {
+        let why = one["not_enforced"].as_str().unwrap_or_default();
+        why.contains("a process that the program has started")
+    };
+    let sure = findings
+        .iter()
+        .filter(|one| one["rung"] != "observed" && !is_elsewhere(one));
     sure.map(|finding| match finding["rung"].as_str() {
         Some("confirmed") => Ok(finding["id"].as_str().unwrap_or_default().to_owned()),
         _ => Err(format!("not confirmed: {finding:#}")),

@@ -31,13 +31,9 @@ trampoline! {
     "sendto" => sendto;
     "recvmsg" => recvmsg;
     "sendmsg" => sendmsg;
-    "poll" => poll;
-    "ppoll" => ppoll;
-    "select" => select;
-    "pselect" => pselect;
-    "epoll_ctl" => epoll_ctl;
-    "epoll_wait" => epoll_wait;
-    "epoll_pwait" => epoll_pwait;
+    "eventfd_read" => eventfd_read;
+    "eventfd_write" => eventfd_write;
+    "timerfd_settime" => timerfd_settime;
     "wait" => wait;
     "waitpid" => waitpid;
     "wait4" => wait4;
@@ -299,64 +295,36 @@ unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
     }
 }
 
-unsafe extern "C" fn poll(fds: usize, count: u64, timeout: c_int) -> c_int {
-    blocking(|| unsafe { real::poll(fds, count, timeout) })
-}
-
-unsafe extern "C" fn ppoll(fds: usize, count: u64, timeout: usize, mask: usize) -> c_int {
-    blocking(|| unsafe { real::ppoll(fds, count, timeout, mask) })
-}
-
-unsafe extern "C" fn select(
-    count: c_int,
-    read: usize,
-    write: usize,
-    except: usize,
-    timeout: usize,
-) -> c_int {
-    blocking(|| unsafe { real::select(count, read, write, except, timeout) })
-}
-
-unsafe extern "C" fn pselect(
-    count: c_int,
-    read: usize,
-    write: usize,
-    except: usize,
-    timeout: usize,
-    mask: usize,
-) -> c_int {
-    blocking(|| unsafe { real::pselect(count, read, write, except, timeout, mask) })
-}
-
-/// What is known here is told to whoever waits, with the descriptor.
-unsafe extern "C" fn epoll_ctl(epoll: c_int, what: c_int, fd: c_int, event: usize) -> c_int {
+/// A counter in the kernel: adding to it sends, taking from it receives. The C library's functions make the
+/// calls themselves.
+unsafe extern "C" fn eventfd_read(fd: c_int, value: usize) -> c_int {
     let pc = caller();
-    serial::gate(Op::Send, channel(epoll), 0, pc);
-    channel::send(channel(epoll), pc);
-    unsafe { real::epoll_ctl(epoll, what, fd, event) }
+    let size = size_of::<u64>();
+    let result = receiving(fd, pc, [value, size], || unsafe {
+        real::read(fd, value, size)
+    });
+    if result == size as isize { 0 } else { -1 }
 }
 
-unsafe extern "C" fn epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int {
+unsafe extern "C" fn eventfd_write(fd: c_int, value: u64) -> c_int {
     let pc = caller();
-    let result = blocking(|| unsafe { real::epoll_wait(fd, events, most, timeout) });
-    if result > 0 {
-        event::sync(Op::Receive, channel(fd), pc);
+    let result = sending(fd, pc, [0, 0], || unsafe {
+        real::write(fd, &raw const value as usize, size_of::<u64>())
+    });
+    if result == size_of::<u64>() as isize {
+        0
+    } else {
+        -1
     }
-    result
 }
 
-unsafe extern "C" fn epoll_pwait(
-    fd: c_int,
-    events: usize,
-    most: c_int,
-    timeout: c_int,
-    mask: usize,
-) -> c_int {
+/// Whoever reads that the time has come knows who set it.
+unsafe extern "C" fn timerfd_settime(fd: c_int, flags: c_int, new: usize, old: usize) -> c_int {
     let pc = caller();
-    let result = blocking(|| unsafe { real::epoll_pwait(fd, events, most, timeout, mask) });
-    if result > 0 {
-        event::sync(Op::Receive, channel(fd), pc);
-    }
+    serial::gate(Op::Send, channel(fd), 0, pc);
+    channel::send_from(Behind::number(fd), pc);
+    let result = unsafe { real::timerfd_settime(fd, flags, new, old) };
+    channel::wake(channel(fd));
     result
 }
 

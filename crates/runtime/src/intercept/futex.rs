@@ -1,6 +1,7 @@
 //! `syscall`: Rust's standard library and libstdc++ use futexes through it.
 
 use core::ffi::c_long;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
@@ -8,7 +9,9 @@ use deadheat_wire::inputs::kind;
 use super::{ends, identity, random, signal, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
+use crate::local::Inside;
 use crate::record::event::Sync;
+use crate::record::facts;
 use crate::record::{Mode, mode};
 use crate::serial::endings::Kind;
 use crate::serial::{self, Limit, Waited};
@@ -61,6 +64,7 @@ unsafe extern "C" fn syscall(
     if let Some(process) = process::forking_call(number, args) {
         return answer(process);
     }
+    remark_on(number);
     if spawn::is_uncertain(number) {
         ends::nothing_is_certain();
     }
@@ -68,6 +72,78 @@ unsafe extern "C" fn syscall(
         crate::record::end_of_program(pc);
     }
     answer(sys::call(number, args))
+}
+
+/// Says once that the program makes calls by itself that may order threads or have them wait: what
+/// comes of that is not seen.
+fn remark_on(number: c_long) {
+    static SAID: AtomicU32 = AtomicU32::new(0);
+    const CALLS: [(c_long, &str); 24] = [
+        (libc::SYS_io_uring_setup, "io_uring_setup"),
+        (libc::SYS_io_uring_enter, "io_uring_enter"),
+        (libc::SYS_io_submit, "io_submit"),
+        (libc::SYS_io_getevents, "io_getevents"),
+        (libc::SYS_futex_waitv, "futex_waitv"),
+        (libc::SYS_mq_timedsend, "mq_timedsend"),
+        (libc::SYS_mq_timedreceive, "mq_timedreceive"),
+        (libc::SYS_msgsnd, "msgsnd"),
+        (libc::SYS_msgrcv, "msgrcv"),
+        (libc::SYS_semop, "semop"),
+        (libc::SYS_semtimedop, "semtimedop"),
+        (libc::SYS_flock, "flock"),
+        (libc::SYS_read, "read"),
+        (libc::SYS_write, "write"),
+        (libc::SYS_readv, "readv"),
+        (libc::SYS_writev, "writev"),
+        (libc::SYS_sendto, "sendto"),
+        (libc::SYS_recvfrom, "recvfrom"),
+        (libc::SYS_poll, "poll"),
+        (libc::SYS_epoll_wait, "epoll_wait"),
+        (libc::SYS_epoll_pwait2, "epoll_pwait2"),
+        (libc::SYS_mmap, "mmap"),
+        (libc::SYS_munmap, "munmap"),
+        (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"),
+    ];
+    let known = CALLS.iter().enumerate().find(|(_, call)| call.0 == number);
+    if let Some((index, (_, name))) = known
+        && threads::visible()
+        && SAID.fetch_or(1 << index, Ordering::Relaxed) & 1 << index == 0
+    {
+        let _inside = Inside::enter();
+        let mut text = Text::new();
+        text.push("the program makes the system call ");
+        text.push(name);
+        text.push(" by itself: what that orders, or waits for, is not seen");
+        facts::note(text.get());
+    }
+}
+
+/// A short text.
+struct Text {
+    bytes: [u8; 128],
+    length: usize,
+}
+
+impl Text {
+    const fn new() -> Self {
+        Text {
+            bytes: [0; 128],
+            length: 0,
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        for byte in text.bytes() {
+            if let Some(place) = self.bytes.get_mut(self.length) {
+                *place = byte;
+                self.length += 1;
+            }
+        }
+    }
+
+    fn get(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or("")
+    }
 }
 
 fn futex(args: [usize; 6], pc: usize) -> isize {

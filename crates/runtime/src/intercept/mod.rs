@@ -74,6 +74,11 @@ mod print;
     reason = "argued once, at the head of the file"
 )]
 mod random;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
+mod readiness;
 pub mod real;
 #[allow(
     clippy::undocumented_unsafe_blocks,

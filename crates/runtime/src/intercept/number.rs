@@ -18,6 +18,7 @@ use crate::serial;
 
 trampoline! {
     "close" => close;
+    "close_range" => close_range;
     "fclose" => fclose;
     "shutdown" => shutdown;
     "open" => open;
@@ -141,6 +142,19 @@ fn ending(behind: Behind, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
 
 unsafe extern "C" fn close(fd: c_int) -> c_int {
     giving_back(fd, caller(), || unsafe { real::close(fd) })
+}
+
+/// Gives back all that are in use, one after the other as far as others can tell.
+unsafe extern "C" fn close_range(first: u32, last: u32, flags: u32) -> c_int {
+    const CLOSE_RANGE_CLOEXEC: u32 = 4;
+    const MOST: u32 = 1 << 16;
+    let pc = caller();
+    if flags & CLOSE_RANGE_CLOEXEC == 0 {
+        for fd in first..=last.min(first.saturating_add(MOST)) {
+            giving_back(fd as c_int, pc, || 0);
+        }
+    }
+    unsafe { real::close_range(first, last, flags) }
 }
 
 unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {

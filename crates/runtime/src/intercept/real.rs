@@ -216,6 +216,8 @@ real_functions! {
     fcntl(fd: c_int, command: c_int, argument: usize) -> c_int;
     fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int;
     eventfd(value: u32, flags: c_int) -> c_int;
+    timerfd_settime(fd: c_int, flags: c_int, new: usize, old: usize) -> c_int;
+    close_range(first: u32, last: u32, flags: u32) -> c_int;
     timerfd_create(clock: c_int, flags: c_int) -> c_int;
     memfd_create(name: usize, flags: u32) -> c_int;
     epoll_create(size: c_int) -> c_int;

@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_uint};
 use deadheat_wire::Op;
 
 use super::connect::flags;
-use super::descriptor::{self, blocking, on_descriptor, receiving, sending};
+use super::descriptor::{self, on_descriptor, receiving, sending};
 use super::{channel, ends, real, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
@@ -22,7 +22,6 @@ trampoline! {
     "__read_chk" => read_chk;
     "__recv_chk" => recv_chk;
     "__recvfrom_chk" => recvfrom_chk;
-    "__poll_chk" => poll_chk;
 }
 
 /// Waits until there is something to carry, unless nobody is to wait.
@@ -158,8 +157,4 @@ unsafe extern "C" fn recvfrom_chk(
     receiving(fd, caller(), [buffer, length.min(size)], || unsafe {
         real::__recvfrom_chk(fd, buffer, length, size, flags, address, address_size)
     })
-}
-
-unsafe extern "C" fn poll_chk(fds: usize, count: u64, timeout: c_int, size: usize) -> c_int {
-    blocking(|| unsafe { real::__poll_chk(fds, count, timeout, size) })
 }

@@ -1,0 +1,341 @@
+//! Waiting for any of several descriptors: `poll`, `select`, `epoll`. What is found ready to be read was
+//! sent before, so whoever is told receives it, whether the data is read or not.
+//!
+//! In a serial recording it is asked without waiting as long as other threads can run: one of them may be
+//! the other end. Only the world outside and time are waited for without the turn.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use deadheat_wire::Op;
+
+use super::channel::{self, channel};
+use super::descriptor::trying;
+use super::real;
+use crate::hooks::{caller, trampoline};
+use crate::record::event;
+use crate::record::{Mode, mode};
+use crate::serial::{self, Limit};
+use crate::threads;
+
+trampoline! {
+    "poll" => poll;
+    "__poll_chk" => poll_chk;
+    "ppoll" => ppoll;
+    "select" => select;
+    "pselect" => pselect;
+    "epoll_ctl" => epoll_ctl;
+    "epoll_wait" => epoll_wait;
+    "epoll_pwait" => epoll_pwait;
+}
+
+// SAFETY of all blocks below: the arguments are the program's own, for the very function they are
+// passed on to; what they point to is looked at only as the kernel would.
+
+/// Makes a call that waits for descriptors: `now` asks without waiting, `real` is the whole call.
+fn waiting(limit: Limit, now: impl Fn() -> c_int, real: impl FnOnce() -> c_int) -> c_int {
+    if !threads::visible() || mode() != Mode::Serial {
+        return real();
+    }
+    serial::point();
+    if limit == Limit::After(0) {
+        return real();
+    }
+    let attempt = || Some(now()).filter(|ready| *ready != 0);
+    trying(channel::ANY, limit, attempt, |is_late| match is_late {
+        true => 0,
+        false => real(),
+    })
+}
+
+/// A descriptor can be read: what was sent there is known now.
+fn received(fd: c_int, pc: usize) {
+    if fd >= 0 {
+        event::sync(Op::Receive, channel::received_at(fd), pc);
+    }
+}
+
+/// A time in milliseconds, as `poll` takes it.
+fn milliseconds(time: c_int) -> Limit {
+    match u64::try_from(time) {
+        Ok(time) => Limit::After(time * 1_000_000),
+        Err(_) => Limit::None,
+    }
+}
+
+/// A `timespec`, or none.
+fn until(time: usize) -> Limit {
+    match time {
+        0 => Limit::None,
+        _ => Limit::After(unsafe { serial::nanoseconds(time) }),
+    }
+}
+
+static NO_TIME: libc::timespec = libc::timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
+
+/// What `poll` has found.
+fn polled(fds: usize, count: u64, result: c_int, pc: usize) -> c_int {
+    let readable = libc::POLLIN | libc::POLLPRI | libc::POLLHUP | libc::POLLERR | libc::POLLRDHUP;
+    if result > 0 {
+        for index in 0..count as usize {
+            let entry = unsafe { (fds as *const libc::pollfd).add(index).read() };
+            if entry.revents & readable != 0 {
+                received(entry.fd, pc);
+            }
+        }
+    }
+    result
+}
+
+unsafe extern "C" fn poll(fds: usize, count: u64, timeout: c_int) -> c_int {
+    let pc = caller();
+    let poll = |timeout| unsafe { real::poll(fds, count, timeout) };
+    let result = waiting(milliseconds(timeout), || poll(0), || poll(timeout));
+    polled(fds, count, result, pc)
+}
+
+unsafe extern "C" fn poll_chk(fds: usize, count: u64, timeout: c_int, size: usize) -> c_int {
+    match count as usize * size_of::<libc::pollfd>() <= size {
+        true => unsafe { poll(fds, count, timeout) },
+        false => unsafe { real::__poll_chk(fds, count, timeout, size) },
+    }
+}
+
+unsafe extern "C" fn ppoll(fds: usize, count: u64, timeout: usize, mask: usize) -> c_int {
+    let pc = caller();
+    let poll = |timeout| unsafe { real::ppoll(fds, count, timeout, mask) };
+    let result = waiting(
+        until(timeout),
+        || poll(&raw const NO_TIME as usize),
+        || poll(timeout),
+    );
+    polled(fds, count, result, pc)
+}
+
+/// The sets of `select`, which it writes to.
+const MOST: usize = 1024;
+type Set = [u64; MOST / 64];
+
+/// Does something with sets that are as they were each time.
+fn selecting(
+    count: c_int,
+    sets: [usize; 3],
+    limit: Limit,
+    pc: usize,
+    now: impl Fn() -> c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
+    let words = (count.max(0) as usize).div_ceil(64);
+    if words > MOST / 64 {
+        return super::descriptor::blocking(real);
+    }
+    let load = |set: usize| {
+        let mut words_of: Set = [0; MOST / 64];
+        for (index, word) in words_of[..words].iter_mut().enumerate() {
+            if set != 0 {
+                *word = unsafe { (set as *const u64).add(index).read_unaligned() };
+            }
+        }
+        words_of
+    };
+    let before = sets.map(load);
+    let restore = || {
+        for (set, words_of) in sets.iter().zip(&before) {
+            for (index, word) in words_of[..words].iter().enumerate() {
+                if *set != 0 {
+                    unsafe { (*set as *mut u64).add(index).write_unaligned(*word) };
+                }
+            }
+        }
+    };
+    let result = waiting(
+        limit,
+        || {
+            restore();
+            now()
+        },
+        || {
+            restore();
+            real()
+        },
+    );
+    if result > 0 {
+        let readable = load(sets[0]);
+        for fd in 0..count as usize {
+            if readable[fd / 64] >> (fd % 64) & 1 != 0 {
+                received(fd as c_int, pc);
+            }
+        }
+    } else if result == 0 {
+        // Late in an enforced schedule: nothing is ready.
+        for set in sets.iter().filter(|set| **set != 0) {
+            for index in 0..words {
+                unsafe { (*set as *mut u64).add(index).write_unaligned(0) };
+            }
+        }
+    }
+    result
+}
+
+unsafe extern "C" fn select(
+    count: c_int,
+    read: usize,
+    write: usize,
+    except: usize,
+    timeout: usize,
+) -> c_int {
+    let pc = caller();
+    let limit = match timeout {
+        0 => Limit::None,
+        _ => {
+            let time = unsafe { (timeout as *const libc::timeval).read_unaligned() };
+            let microseconds = time.tv_sec.max(0) as u64 * 1_000_000 + time.tv_usec.max(0) as u64;
+            Limit::After(microseconds * 1000)
+        }
+    };
+    let now = || {
+        let mut none = libc::timeval {
+            tv_sec: 0,
+            tv_usec: 0,
+        };
+        unsafe { real::select(count, read, write, except, &raw mut none as usize) }
+    };
+    selecting(count, [read, write, except], limit, pc, now, || unsafe {
+        real::select(count, read, write, except, timeout)
+    })
+}
+
+unsafe extern "C" fn pselect(
+    count: c_int,
+    read: usize,
+    write: usize,
+    except: usize,
+    timeout: usize,
+    mask: usize,
+) -> c_int {
+    let pc = caller();
+    let select = |timeout| unsafe { real::pselect(count, read, write, except, timeout, mask) };
+    selecting(
+        count,
+        [read, write, except],
+        until(timeout),
+        pc,
+        || select(&raw const NO_TIME as usize),
+        || select(timeout),
+    )
+}
+
+/// A descriptor that an `epoll` looks at: both numbers, and what the program wants to be told. All zero: none.
+struct Registered {
+    numbers: AtomicU64,
+    data: AtomicU64,
+}
+
+const MOST_REGISTERED: usize = 1024;
+static REGISTERED: [Registered; MOST_REGISTERED] = [const {
+    Registered {
+        numbers: AtomicU64::new(0),
+        data: AtomicU64::new(0),
+    }
+}; MOST_REGISTERED];
+
+fn numbers(epoll: c_int, fd: c_int) -> u64 {
+    1 << 63 | (epoll as u64 & 0x7FFF_FFFF) << 32 | u64::from(fd as u32)
+}
+
+/// Notes what a descriptor is known by.
+fn register(epoll: c_int, fd: c_int, data: u64) {
+    let key = numbers(epoll, fd);
+    let known = REGISTERED
+        .iter()
+        .find(|entry| entry.numbers.load(Ordering::Acquire) == key);
+    let taken = known.or_else(|| {
+        REGISTERED.iter().find(|entry| {
+            let free = entry
+                .numbers
+                .compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire);
+            free.is_ok()
+        })
+    });
+    if let Some(entry) = taken {
+        entry.data.store(data, Ordering::Release);
+    }
+}
+
+fn forget(epoll: c_int, fd: c_int) {
+    let key = numbers(epoll, fd);
+    for entry in &REGISTERED {
+        let _ = entry
+            .numbers
+            .compare_exchange(key, 0, Ordering::AcqRel, Ordering::Acquire);
+    }
+}
+
+/// What is known here is told to whoever waits, with the descriptor.
+unsafe extern "C" fn epoll_ctl(epoll: c_int, what: c_int, fd: c_int, event: usize) -> c_int {
+    let pc = caller();
+    serial::gate(Op::Send, channel(epoll), 0, pc);
+    channel::send(channel(epoll), pc);
+    if what == libc::EPOLL_CTL_DEL {
+        forget(epoll, fd);
+    } else if event != 0 {
+        register(epoll, fd, unsafe {
+            (*(event as *const libc::epoll_event)).u64
+        });
+    }
+    let result = unsafe { real::epoll_ctl(epoll, what, fd, event) };
+    channel::wake(channel(epoll));
+    result
+}
+
+/// What `epoll` has found.
+fn found(epoll: c_int, events: usize, result: c_int, pc: usize) -> c_int {
+    let readable = libc::EPOLLIN | libc::EPOLLPRI | libc::EPOLLHUP | libc::EPOLLERR;
+    if result <= 0 {
+        return result;
+    }
+    event::sync(Op::Receive, channel(epoll), pc);
+    for index in 0..result as usize {
+        let found = unsafe {
+            (events as *const libc::epoll_event)
+                .add(index)
+                .read_unaligned()
+        };
+        if found.events & readable as u32 == 0 {
+            continue;
+        }
+        let data = found.u64;
+        for entry in &REGISTERED {
+            let key = entry.numbers.load(Ordering::Acquire);
+            let is_it =
+                key >> 32 == numbers(epoll, 0) >> 32 && entry.data.load(Ordering::Acquire) == data;
+            if is_it {
+                received(key as u32 as c_int, pc);
+            }
+        }
+    }
+    result
+}
+
+unsafe extern "C" fn epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int {
+    let pc = caller();
+    let wait = |timeout| unsafe { real::epoll_wait(fd, events, most, timeout) };
+    let result = waiting(milliseconds(timeout), || wait(0), || wait(timeout));
+    found(fd, events, result, pc)
+}
+
+unsafe extern "C" fn epoll_pwait(
+    fd: c_int,
+    events: usize,
+    most: c_int,
+    timeout: c_int,
+    mask: usize,
+) -> c_int {
+    let pc = caller();
+    let wait = |timeout| unsafe { real::epoll_pwait(fd, events, most, timeout, mask) };
+    let result = waiting(milliseconds(timeout), || wait(0), || wait(timeout));
+    found(fd, events, result, pc)
+}
