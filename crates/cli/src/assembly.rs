@@ -37,7 +37,7 @@ pub fn take_back(findings: &mut [Finding], tables: &Tables) -> Option<String> {
             finding.rung == Rung::Confirmed && finding.evidence != Some(Evidence::Unordered);
         finding.kind == Kind::Race && finding.rung > Rung::Warning && !stood
     };
-    if !findings.iter_mut().any(|mut finding| rests(&&mut *finding)) {
+    if !findings.iter_mut().any(|finding| rests(&finding)) {
         return None;
     }
     let places = places(tables);

@@ -70,6 +70,8 @@ pub mod effect {
     /// Timers fired; only when no thread could go on, not at all the times at which they could
     /// have.
     pub const TIMERS: u32 = 32;
+    /// A join was refused; which of several is depends on who joins first, and that is not searched.
+    pub const REFUSED_JOINS: u32 = 128;
     /// Queues, semaphores or locks on files that other processes may use, too.
     pub const SHARING: u32 = 64;
 }

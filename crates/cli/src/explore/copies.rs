@@ -391,9 +391,15 @@ impl<'a> Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// What was left out because the program has timers.
-    pub fn timers(&self) -> Option<Cut> {
-        (self.effects & wire::effect::TIMERS != 0).then_some(Cut::Timers)
+    /// What is left out in programs that have timers, or joins that fail.
+    pub fn left_out(&self) -> impl Iterator<Item = Cut> {
+        let kinds = [
+            (wire::effect::TIMERS, Cut::Timers),
+            (wire::effect::REFUSED_JOINS, Cut::Joins),
+        ];
+        let effects = self.effects;
+        let met = kinds.into_iter().filter(move |(bit, _)| effects & bit != 0);
+        met.map(|(_, cut)| cut)
     }
 }
 

@@ -347,7 +347,7 @@ fn search(
             true
         },
     )?;
-    outcome.cuts.extend(copies.timers());
+    outcome.cuts.extend(copies.left_out());
     settled.executions += outcome.progress.executions;
     settled.effects |= copies.effects;
     Ok(outcome)

@@ -74,7 +74,7 @@ pub fn search(
             true
         },
     )?;
-    outcome.cuts.extend(copies.timers());
+    outcome.cuts.extend(copies.left_out());
     let mut explored = Explored {
         findings: Vec::new(),
         took: shown.elapsed(),

@@ -58,6 +58,8 @@ pub enum Cut {
     Outside(u64),
     /// Timers fired when no thread could go on, and not at other times.
     Timers,
+    /// Joins were refused. Which of several is depends on who joins first.
+    Joins,
     /// So many times the same turns led to something else.
     NotDeterministic(u64),
     /// As many runs were made as were allowed.
@@ -84,6 +86,10 @@ impl fmt::Display for Cut {
                 "{runs} runs were stopped because they wanted something from outside of the program"
             ),
             Cut::Timers => write!(f, "timers fired only when no thread could go on"),
+            Cut::Joins => write!(
+                f,
+                "which of several joins fails was tried in one order only"
+            ),
             Cut::NotDeterministic(times) => write!(
                 f,
                 "{times} times the program did something else when it was run in the same order again"

@@ -710,6 +710,9 @@ pub fn refuses_join(thread: *mut Thread) -> i32 {
         if thread == me {
             return libc::EDEADLK;
         }
+        if joins_me == thread || !joiner.is_null() {
+            turn_holder().explorer.refused_join();
+        }
         if joins_me == thread {
             if SAID.swap(1, Ordering::Relaxed) == 0 {
                 crate::message::say(format_args!(

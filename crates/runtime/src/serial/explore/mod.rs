@@ -281,6 +281,13 @@ impl Explorer {
         }
     }
 
+    /// A join was refused because of another.
+    pub fn refused_join(&mut self) {
+        if let Some(board) = self.board {
+            board.board().effects |= effect::REFUSED_JOINS;
+        }
+    }
+
     /// The turn that is wished for cannot be taken.
     pub fn refuse(&mut self) -> ! {
         if let Some(board) = self.board {
