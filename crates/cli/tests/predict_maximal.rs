@@ -446,3 +446,86 @@ fn without_the_program_s_file_races_are_still_proven() {
     std::fs::remove_file(here.path().join("prog")).unwrap();
     assert!(proven_races(&here) > 0);
 }
+
+/// Threads that are joined and never say that they end, as in STD.
+#[test]
+fn joins_without_an_end() {
+    let here = Sandbox::new();
+    here.file(
+        "silent.std",
+        "T70|w(a)|1\nT1|join(T70)|2\nT1|fork(T77)|3\nT77|w(b)|4\nT81|w(b)|5\n",
+    );
+    here.file(
+        "ordered.std",
+        "T0|fork(T1)|1\nT1|w(x)|2\nT0|join(T1)|3\nT0|w(x)|4\n",
+    );
+    for method in ["maximal", "said", "syncp", "hb", "shb", "wcp", "cp"] {
+        let told = here.told(&mut here.deadheat(["predict", "silent.std", "--method", method]));
+        assert!(told.starts_with("exit: 66"), "{method}: {told}");
+        assert!(told.contains("race on b"), "{method}: {told}");
+        let told = here.told(&mut here.deadheat(["predict", "ordered.std", "--method", method]));
+        assert!(told.starts_with("exit: 0"), "{method}: {told}");
+    }
+}
+
+#[test]
+fn what_is_no_trace_is_refused() {
+    let here = Sandbox::new();
+    here.file(
+        "two_owners.std",
+        "T0|acq(m)|1\nT1|acq(m)|2\nT1|w(y)|3\nT0|w(y)|4\nT0|rel(m)|5\nT1|rel(m)|6\n",
+    );
+    let told = here.told(&mut here.deadheat(["predict", "two_owners.std"]));
+    assert!(told.starts_with("exit: 2"), "{told}");
+    assert!(told.contains("line 2: "), "{told}");
+    assert!(told.contains("T1 acquires m, which T0 holds"), "{told}");
+}
+
+/// A semaphore that STD cannot say keeps the accesses apart.
+#[test]
+fn an_std_file_that_lacks_something_proves_nothing_about_other_orders() {
+    let here = Sandbox::new();
+    let text = "T0|fork(T1)|1\nT0|w(x)|2\nT0|post(s)|3\nT1|take(s)|4\nT1|w(x)|5\n";
+    here.file("whole.txt", text);
+    let mut convert = here.deadheat(["trace", "convert", "whole.txt", "--to", "std"]);
+    let told = here.told(convert.args(["-o", "part.std"]));
+    assert!(told.contains("STD cannot say semaphores"), "{told}");
+    let told = here.told(&mut here.deadheat(["predict", "part.std"]));
+    assert!(told.starts_with("exit: 0"), "{told}");
+    assert!(
+        told.contains("only the trace's own order is judged"),
+        "{told}"
+    );
+    let mut predict = here.deadheat(["predict", "part.std", "--method", "maximal"]);
+    let told = here.told(&mut predict);
+    assert!(told.starts_with("exit: 2"), "{told}");
+    assert!(told.contains("semaphores, which STD cannot say"), "{told}");
+}
+
+/// The notification may come before the wait; then both wait for each other.
+#[test]
+fn a_wait_that_nobody_ends_is_found() {
+    let here = Sandbox::new();
+    let lines = [
+        "T0|init(sem:s=0)",
+        "T0|fork(T2)",
+        "T2|acq(m)",
+        "T2|wait(c)",
+        "T2|rel(m)",
+        "T0|notify(c)",
+        "T2|wake(c)",
+        "T2|acq(m)",
+        "T2|rel(m)",
+        "T2|post(s)",
+        "T2|end",
+        "T0|take(s)",
+        "T0|join(T2)",
+    ];
+    let numbered = lines.iter().zip(1..);
+    let text: String = numbered
+        .map(|(line, at)| format!("{line}|{at}\n"))
+        .collect();
+    here.file("lost.txt", &text);
+    let report = found(&here, &["predict", "lost.txt"]);
+    assert_eq!(of_kind(&report, "deadlock").len(), 1);
+}
