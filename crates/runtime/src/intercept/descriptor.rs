@@ -336,22 +336,32 @@ fn ended(process: c_int) -> c_int {
     }
 }
 
+/// A child's end was waited for: its status is there.
+fn waited(process: c_int, status: usize, pc: usize) -> c_int {
+    if process > 0 && status != 0 {
+        event::range(true, status, size_of::<c_int>(), pc);
+        serial::settle();
+    }
+    ended(process)
+}
+
 unsafe extern "C" fn wait(status: usize) -> c_int {
-    ended(blocking(|| unsafe { real::wait(status) }))
+    let pc = caller();
+    waited(blocking(|| unsafe { real::wait(status) }), status, pc)
 }
 
 unsafe extern "C" fn waitpid(process: c_int, status: usize, options: c_int) -> c_int {
+    let pc = caller();
     let process = pids::meant(process);
-    ended(blocking(|| unsafe {
-        real::waitpid(process, status, options)
-    }))
+    let found = blocking(|| unsafe { real::waitpid(process, status, options) });
+    waited(found, status, pc)
 }
 
 unsafe extern "C" fn wait4(process: c_int, status: usize, options: c_int, usage: usize) -> c_int {
+    let pc = caller();
     let process = pids::meant(process);
-    ended(blocking(|| unsafe {
-        real::wait4(process, status, options, usage)
-    }))
+    let found = blocking(|| unsafe { real::wait4(process, status, options, usage) });
+    waited(found, status, pc)
 }
 
 unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int {
