@@ -163,9 +163,7 @@ pub fn dies(
 
 /// The panic that the run of a witness reports, if it can be run again.
 fn panic_of(witness: Witness) -> Option<Panic> {
-    if witness.ends.is_none() {
-        return None;
-    }
+    witness.ends?;
     let run = Case::new(witness).and_then(|case| case.enforce(After::Go, 0, Output::Captured));
     Panic::of(&run.ok()?.stderr)
 }

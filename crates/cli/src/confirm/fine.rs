@@ -169,7 +169,7 @@ impl Running {
         let told = head(&at("plan"), size_of::<PlanHeader>() as u64);
         let last = word(&told, AT).filter(|place| *place != 0);
         let value_bytes = word(&told, VALUE + 8).filter(|bytes| *bytes != 0);
-        let trace = TraceFile::open(&at(TRACE)).ok();
+        let trace = TraceFile::open(at(TRACE)).ok();
         let deadlocked = trace
             .as_ref()
             .is_some_and(|file| file.closed() == Some("deadlock"));
