@@ -5,6 +5,7 @@
 // EXPECT-STDOUT: owner dead 1 1, not recoverable 1, value 7
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
 pthread_mutex_t kept, lost;
@@ -27,8 +28,10 @@ int main(void) {
     pthread_create(&thread, NULL, owner, NULL);
     int first;
     // The owner may not have begun.
-    while ((first = pthread_mutex_lock(&kept)) != EOWNERDEAD)
+    while ((first = pthread_mutex_lock(&kept)) != EOWNERDEAD) {
         pthread_mutex_unlock(&kept);
+        sched_yield();
+    }
     int seen = value; // NORACE: value
     pthread_mutex_consistent(&kept);
     pthread_mutex_unlock(&kept);

@@ -184,9 +184,11 @@ pub unsafe extern "C" fn read(fd: c_int, buffer: usize, length: usize) -> isize 
     let pc = caller();
     if fd != libc::STDIN_FILENO {
         signal::before_read(fd);
-        let result = receiving(fd, pc, [buffer, length], || unsafe {
-            real::read(fd, buffer, length)
-        });
+        let seen = match signal::is_signal_file(fd) {
+            true => [0, 0],
+            false => [buffer, length],
+        };
+        let result = receiving(fd, pc, seen, || unsafe { real::read(fd, buffer, length) });
         signal::after_read(fd, buffer, result, pc);
         return result;
     }

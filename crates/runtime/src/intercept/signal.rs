@@ -14,6 +14,7 @@ use super::descriptor::blocking;
 use super::{channel, real, thread};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
+use crate::local::Inside;
 use crate::record::event;
 use crate::record::{Mode, mode};
 use crate::serial::signals::{self, Alternate, Info};
@@ -68,6 +69,7 @@ fn info(signal: c_int, code: c_int, value: usize) -> Info {
 /// Sends to a thread of this process.
 fn send_to_thread(target: *mut Thread, signal: c_int, code: c_int, value: usize, pc: usize) {
     channel::send_signal(unsafe { (*target).id + 1 }, signal, pc);
+    let _inside = Inside::enter(); // What is copied here is not the program's.
     serial::send_signal(target, signal, &info(signal, code, value));
 }
 
@@ -77,6 +79,7 @@ pub fn send_to_process(told: c_int, signal: c_int, pc: usize) -> c_int {
     if process == sys::getpid() as c_int && signal != 0 && threads::visible() {
         channel::send_signal(0, signal, pc);
         if is_ours(signal) {
+            let _inside = Inside::enter();
             let info = info(signal, libc::SI_USER, 0);
             serial::send_signal(core::ptr::null_mut(), signal, &info);
             return 0;
@@ -134,6 +137,7 @@ unsafe extern "C" fn sigqueue(told: c_int, signal: c_int, value: usize) -> c_int
     if process == sys::getpid() as c_int && signal != 0 && threads::visible() {
         channel::send_signal(0, signal, pc);
         if is_ours(signal) {
+            let _inside = Inside::enter();
             let info = info(signal, libc::SI_QUEUE, value);
             serial::send_signal(core::ptr::null_mut(), signal, &info);
             return 0;
@@ -225,14 +229,9 @@ unsafe extern "C" fn sigsuspend(mask: usize) -> c_int {
     })
 }
 
-/// Takes a signal of a set: its number, or a negated error number. `real` is the same without the
-/// turn.
-fn take(
-    set: u64,
-    limit: Limit,
-    pc: usize,
-    real: impl Fn(&mut Info) -> c_int,
-) -> Result<(c_int, Info), c_int> {
+/// Takes a signal of a set: its number, or a negated error number. What is told about it goes to
+/// `place`, if that is not null.
+fn take(set: u64, place: *mut Info, limit: Limit, pc: usize) -> c_int {
     const NEVER: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1) | 0b11 << 31;
     let set = set & !NEVER;
     let end = match limit {
@@ -241,39 +240,30 @@ fn take(
     };
     serial::point();
     loop {
-        if let Some(taken) = serial::accept_signal(set) {
-            return Ok(taken);
+        let taken = unsafe { serial::accept_signal(set, place) };
+        if taken != 0 {
+            return taken;
         }
         let limit = match limit {
             Limit::None => Limit::None,
-            Limit::After(0) => return Err(libc::EAGAIN),
+            Limit::After(0) => return -libc::EAGAIN,
             Limit::After(_) => Limit::After(end.saturating_sub(serial::time()).max(1)),
         };
         match serial::wait_for_signal(set, limit) {
-            Waited::TimedOut => {
-                return serial::accept_signal(set).ok_or(libc::EAGAIN);
-            }
-            Waited::Interrupted | Waited::Restarted => return Err(libc::EINTR),
+            Waited::TimedOut => match unsafe { serial::accept_signal(set, place) } {
+                0 => return -libc::EAGAIN,
+                taken => return taken,
+            },
+            Waited::Interrupted | Waited::Restarted => return -libc::EINTR,
             Waited::Cancelled => thread::act_on_cancellation(pc),
             Waited::Idle if limit == Limit::None => {
-                let mut info = Info::new();
-                let taken = serial::away(|| real(&mut info));
-                if taken > 0 {
-                    let me = unsafe { threads::my_id() };
-                    signals::received(me, taken, pc);
-                    return Ok((taken, info));
-                }
-                return Err(-taken);
+                let taken = serial::away(|| signals::wait_in_kernel(set, place, 0));
+                taken_really(taken, pc);
+                return taken;
             }
             _ => {}
         }
     }
-}
-
-/// The real call, made in the kernel, with no limit.
-fn wait_really(set: u64, info: &mut Info) -> c_int {
-    let args = [&raw const set as usize, &raw mut *info as usize, 0, 8, 0, 0];
-    sys::call(libc::SYS_rt_sigtimedwait, args) as c_int
 }
 
 /// Whether the runtime waits for signals itself.
@@ -304,11 +294,11 @@ unsafe extern "C" fn sigwait(set: usize, place: usize) -> c_int {
     }
     let set = unsafe { set_at(set) };
     loop {
-        match take(set, Limit::None, pc, |info| wait_really(set, info)) {
-            Ok((signal, _)) => return store(signal),
+        match -take(set, core::ptr::null_mut(), Limit::None, pc) {
             // It begins anew, as in glibc.
-            Err(libc::EINTR) => {}
-            Err(error) => return error,
+            libc::EINTR => {}
+            error @ 1.. => return error,
+            signal => return store(-signal),
         }
     }
 }
@@ -316,16 +306,25 @@ unsafe extern "C" fn sigwait(set: usize, place: usize) -> c_int {
 /// `sigwaitinfo` and `sigtimedwait`.
 fn wait_for_info(set: usize, place: usize, limit: Limit, pc: usize) -> c_int {
     let set = unsafe { set_at(set) };
-    match take(set, limit, pc, |info| wait_really(set, info)) {
-        Ok((signal, info)) => {
-            if place != 0 {
-                event::range(true, place, size_of::<Info>(), pc);
-                unsafe { (place as *mut Info).write_unaligned(info) };
-            }
-            signal
-        }
-        Err(error) => failed(error),
+    let signal = take(set, place as *mut Info, limit, pc);
+    if signal < 0 {
+        return failed(-signal);
     }
+    if place != 0 {
+        written(place, SENDER_IN_INFO, size_of::<Info>(), pc);
+    }
+    signal
+}
+
+/// Where the sender's numbers stand in what is told about a signal; they are others in every run.
+const SENDER_IN_INFO: usize = 16;
+const SENDER_IN_RECORD: usize = 12;
+const SENDER: usize = 8;
+
+/// What is told about a signal was written, but for who sent it.
+fn written(place: usize, sender: usize, bytes: usize, pc: usize) {
+    event::range(true, place, sender, pc);
+    event::range(true, place + sender + SENDER, bytes - sender - SENDER, pc);
 }
 
 unsafe extern "C" fn sigwaitinfo(set: usize, place: usize) -> c_int {
@@ -392,7 +391,8 @@ unsafe extern "C" fn sigaltstack(new: *const Alternate, old: *mut Alternate) -> 
 /// Which descriptors are a `signalfd`, of the first ones.
 static SIGNAL_FILES: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
-fn is_signal_file(fd: c_int) -> bool {
+/// Whether a descriptor is a `signalfd`.
+pub fn is_signal_file(fd: c_int) -> bool {
     let word = SIGNAL_FILES.get(fd as usize / 64);
     word.is_some_and(|word| word.load(Ordering::Relaxed) & 1 << (fd % 64) != 0)
 }
@@ -419,7 +419,9 @@ pub fn after_read(fd: c_int, buffer: usize, got: isize, pc: usize) {
         return;
     }
     for index in 0..got as usize / RECORD {
-        let signal = unsafe { ((buffer + index * RECORD) as *const u32).read_unaligned() };
+        let place = buffer + index * RECORD;
+        written(place, SENDER_IN_RECORD, RECORD, pc);
+        let signal = unsafe { (place as *const u32).read_unaligned() };
         if (1..=64).contains(&signal) {
             signals::received(unsafe { threads::my_id() }, signal as c_int, pc);
         }

@@ -3,6 +3,7 @@
 
 use core::ffi::c_int;
 
+use super::descriptor::blocking;
 use super::real;
 use crate::inputs;
 use crate::serial;
@@ -28,10 +29,9 @@ fn interrupted() -> c_int {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 unsafe extern "C" fn sleep(seconds: u32) -> u32 {
     match skipped(u64::from(seconds) * SECOND) {
-        // The C library rounds.
-        Some(left) => ((left + SECOND / 2) / SECOND) as u32,
+        Some(left) => (left / SECOND) as u32,
         // SAFETY: (here and below) the arguments are the program's own, for this very function.
-        None => unsafe { real::sleep(seconds) },
+        None => blocking(|| unsafe { real::sleep(seconds) }),
     }
 }
 
@@ -41,7 +41,7 @@ unsafe extern "C" fn usleep(microseconds: u32) -> c_int {
         Some(0) => 0,
         Some(_) => interrupted(),
         // SAFETY: see `sleep`.
-        None => unsafe { real::usleep(microseconds) },
+        None => blocking(|| unsafe { real::usleep(microseconds) }),
     }
 }
 
@@ -67,7 +67,7 @@ unsafe extern "C" fn nanosleep(time: usize, rest: usize) -> c_int {
                 tell_rest(rest, left);
                 interrupted()
             }
-            None => real::nanosleep(time, rest),
+            None => blocking(|| real::nanosleep(time, rest)),
         }
     }
 }
@@ -96,7 +96,7 @@ unsafe extern "C" fn clock_nanosleep(
                 }
                 libc::EINTR
             }
-            None => real::clock_nanosleep(clock, flags, time, rest),
+            None => blocking(|| real::clock_nanosleep(clock, flags, time, rest)),
         }
     }
 }

@@ -27,9 +27,10 @@ const OURS: usize = 0x4448_0000;
 
 // SAFETY of all calls below: the arguments are the program's own, for this very function.
 
-/// Whether timers run on the scheduler's time.
+/// Whether timers run on the scheduler's time. With kernel threads of their own, threads that wait in
+/// the kernel would get their signals before they are there.
 fn is_virtual() -> bool {
-    !serial::off() && options::CLOCK.get() == 0 && threads::visible()
+    serial::is_green() && options::CLOCK.get() == 0 && threads::visible()
 }
 
 fn failed(error: c_int) -> c_int {

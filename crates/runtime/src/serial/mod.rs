@@ -566,7 +566,7 @@ pub fn yield_turn() -> bool {
 /// A sleep: lets others go first for a while. How many nanoseconds were left when a handler ended
 /// it; `None` in a parallel recording.
 pub fn sleep(nanoseconds: u64) -> Option<u64> {
-    if off() {
+    if off() || !turn::is_green() && timers::is_real_armed() {
         return None;
     }
     let asleep = scheduler::ASLEEP;
@@ -784,9 +784,14 @@ pub fn send_signal(target: *mut Thread, signal: i32, info: &signals::Info) {
     });
 }
 
-/// Takes a signal of a set that the running thread or the process has.
-pub fn accept_signal(set: u64) -> Option<(i32, signals::Info)> {
-    with_turn(|me| signals::accept(me, set))
+/// Takes a signal of a set that the running thread or the process has: its number, 0 if there is
+/// none. What is told about it goes to `place`, if that is not null.
+///
+/// # Safety
+/// `place` is null or the program's own.
+pub unsafe fn accept_signal(set: u64, place: *mut signals::Info) -> i32 {
+    // SAFETY: as the caller says.
+    with_turn(|me| unsafe { signals::accept(me, set, place) })
 }
 
 /// What the running thread has and blocks, the kernel knows from here on, as it does of a thread

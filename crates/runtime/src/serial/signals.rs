@@ -22,7 +22,7 @@ use super::scheduler::{Scheduler, scheduler};
 use super::task::State;
 use super::turn;
 use crate::intercept::channel;
-use crate::local::local;
+use crate::local::{Inside, local};
 use crate::record::event::Sync;
 use crate::record::handler;
 use crate::threads::Thread;
@@ -154,6 +154,7 @@ fn ticket(signal: i32) -> u64 {
 pub fn defers(signal: i32, info: &Info) -> bool {
     // SAFETY: the thread's own state.
     let (me, inside) = unsafe { ((*local()).thread, (*local()).inside) };
+    let _inside = Inside::enter(); // What is copied here is not the program's.
     if super::off() || is_fault(signal, info) {
         return false;
     }
@@ -417,32 +418,38 @@ pub fn send(target: *mut Thread, signal: i32, info: &Info) {
     route(scheduler);
 }
 
-/// Takes a signal of a set that the running thread has, or the process, if there is one.
-pub fn accept(me: *mut Thread, set: u64) -> Option<(i32, Info)> {
+/// Takes a signal of a set that the running thread has, or the process: its number, 0 if there is
+/// none. What is told about it goes to `place`, if that is not null.
+///
+/// # Safety
+/// `place` is null or the program's own.
+pub unsafe fn accept(me: *mut Thread, set: u64, place: *mut Info) -> i32 {
     let is_for_me = |entry: &Entry| {
         (entry.target() == me || entry.target().is_null()) && set & bit(entry.signal()) != 0
     };
     if let Some((signal, info, channel)) = queue::take(is_for_me) {
         receive(channel, 0);
-        return Some((signal, info));
+        if !place.is_null() {
+            // SAFETY: as the caller says.
+            unsafe { place.write_unaligned(info) };
+        }
+        return signal;
     }
-    let mut info = Info::new();
     let now = [0usize; 2];
-    let args = [
-        &raw const set as usize,
-        &raw mut info as usize,
-        &raw const now as usize,
-        8,
-        0,
-        0,
-    ];
-    let signal = sys::call(libc::SYS_rt_sigtimedwait, args) as i32;
+    let signal = wait_in_kernel(set, place, &raw const now as usize);
     if signal <= 0 {
-        return None;
+        return 0;
     }
     // SAFETY: the running thread's own record.
     received(unsafe { (*me).id }, signal, 0);
-    Some((signal, info))
+    signal
+}
+
+/// Waits in the kernel for a signal of a set, for a time if there is one: the signal's number, or a
+/// negated error number.
+pub fn wait_in_kernel(set: u64, place: *mut Info, time: usize) -> i32 {
+    let args = [&raw const set as usize, place as usize, time, 8, 0, 0];
+    sys::call(libc::SYS_rt_sigtimedwait, args) as i32
 }
 
 /// The running thread, of this number, has taken a signal from the kernel: what its sender has sent

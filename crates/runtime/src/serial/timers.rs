@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 
 use super::signals;
 use crate::intercept::channel;
+use crate::sys;
 
 /// The first three are those of `setitimer`; the others are made.
 pub const MADE: usize = 3;
@@ -104,6 +105,13 @@ pub fn exists(index: usize) -> bool {
 pub fn remove(index: usize) {
     set(index, 0, Setting::default());
     TIMERS[index].is_made.store(0, Ordering::Relaxed);
+}
+
+/// Whether the kernel's own timer of `alarm` is armed.
+pub fn is_real_armed() -> bool {
+    let mut now = [0u64; 4];
+    let place = &raw mut now as usize;
+    sys::call(libc::SYS_getitimer, [0, place, 0, 0, 0, 0]) == 0 && (now[2] | now[3]) != 0
 }
 
 /// The step at which the first one fires; `u64::MAX` if none does.
