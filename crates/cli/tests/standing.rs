@@ -105,19 +105,24 @@ int main(void) {
 "#,
     ),
     (
-        "each_other",
-        &[4, 11],
+        "in_a_ring",
+        &[4, 9, 16],
         r#"#include <pthread.h>
 static pthread_t first;
-static void *work(void *unused) {
+static void *second(void *unused) {
     pthread_join(first, NULL);
     return unused;
 }
+static void *work(void *other) {
+    pthread_t *thread = other;
+    pthread_join(*thread, NULL);
+    return other;
+}
 int main(void) {
-    pthread_t thread;
+    pthread_t one, two;
     first = pthread_self();
-    pthread_create(&thread, NULL, work, NULL);
-    pthread_join(thread, NULL);
+    pthread_create(&one, NULL, second, NULL); pthread_create(&two, NULL, work, &one);
+    pthread_join(two, NULL);
     return 0;
 }
 "#,

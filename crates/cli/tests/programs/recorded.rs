@@ -52,11 +52,16 @@ impl Case {
     fn repeats(&self) -> bool {
         let name = self.oracle.path.file_stem().unwrap_or_default();
         let name = name.to_string_lossy();
-        let other_process = name.starts_with("fork");
+        // Another process, or a thread of libc's own.
+        let outside = ["wait_child_signal", "wait_timer_thread", "wait_aio"];
+        let other_process = name.starts_with("fork") || outside.contains(&&*name);
         match self.mode {
             Mode::Parallel | Mode::Watch | Mode::Check | Mode::Explore => false,
             Mode::Serial => !other_process,
-            Mode::Real => !other_process && !name.contains("signal_handler"),
+            Mode::Real => {
+                let by_kernel = ["signal_", "wait_alarm", "wait_cancel", "wait_self_pipe"];
+                !other_process && !by_kernel.iter().any(|start| name.starts_with(start))
+            }
         }
     }
 
@@ -117,9 +122,14 @@ impl Case {
     }
 
     /// Whether all code that writes what the program reads is instrumented. The C++ library is
-    /// not, and clang leaves out writes to a variable whose address nobody has yet.
+    /// not, and clang leaves out writes to a variable whose address nobody has yet. What handlers
+    /// write is not recorded.
     fn sees_every_write(&self) -> bool {
-        self.compiler == "gcc" && self.oracle.path.extension().is_some_and(|e| e == "c")
+        let name = self.oracle.path.file_stem().unwrap_or_default();
+        let has_handlers = name.to_string_lossy().starts_with("signal_");
+        self.compiler == "gcc"
+            && !has_handlers
+            && self.oracle.path.extension().is_some_and(|e| e == "c")
     }
 
     /// The steps of the trace, which must be well-formed.

@@ -107,7 +107,8 @@ pub fn send_to_kernel_thread(process: c_int, told: c_int, signal: c_int, pc: usi
     let tid = pids::meant(told);
     if process == sys::getpid() as c_int && signal != 0 && threads::visible() {
         let target = by_number(tid);
-        if !target.is_null() && !(serial::is_green() && serial::has_ended(target)) {
+        let is_gone = target.is_null() || serial::is_green() && serial::has_ended(target);
+        if !is_gone {
             if is_ours(signal) {
                 send_to_thread(target, signal, libc::SI_TKILL, 0, pc);
                 return 0;

@@ -16,7 +16,7 @@ use crate::local::local;
 const MOST: usize = 64;
 
 struct Slot {
-    /// 0: free, 1: being filled or emptied, 2: full.
+    /// 0: free, 1: being filled, 2: full, 3: being emptied.
     state: AtomicU32,
     op: AtomicU32,
     thread: AtomicU32,
@@ -83,8 +83,9 @@ pub fn givers(object: usize, mut action: impl FnMut(u32)) {
         return;
     }
     for slot in &SLOTS {
-        if slot.state.load(Ordering::Acquire) == 2 && slot.object.load(Ordering::Relaxed) == object
-        {
+        // What is being handed out may not be known yet to whom it is handed.
+        let is_there = slot.state.load(Ordering::Acquire) >= 2;
+        if is_there && slot.object.load(Ordering::Relaxed) == object {
             action(slot.thread.load(Ordering::Relaxed));
         }
     }
@@ -99,17 +100,17 @@ fn take_kept(thread: Option<u32>, mut action: impl FnMut(u32, Sync, u64)) {
         }
         let full = slot
             .state
-            .compare_exchange(2, 1, Ordering::Acquire, Ordering::Relaxed);
+            .compare_exchange(2, 3, Ordering::Acquire, Ordering::Relaxed);
         if full.is_err() {
             continue;
         }
-        FULL.fetch_sub(1, Ordering::Relaxed);
         let number = slot.op.load(Ordering::Relaxed) as u8;
         let op = Op::from_number(number).unwrap_or(Op::Send);
         let object = slot.object.load(Ordering::Relaxed);
         let sync = Sync::new(op, object, slot.pc.load(Ordering::Relaxed));
         let seq = slot.seq.load(Ordering::Relaxed);
-        slot.state.store(0, Ordering::Release);
         action(by, sync, seq);
+        slot.state.store(0, Ordering::Release);
+        FULL.fetch_sub(1, Ordering::Relaxed);
     }
 }

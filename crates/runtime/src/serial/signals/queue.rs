@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn old_signals_are_kept_once_and_new_ones_in_order() {
-        let one = 8 as *mut Thread;
+        let one = core::ptr::dangling_mut::<Thread>();
         let value = |value| Info::of(1, -1, 2, 3, value);
         put(one, 10, &value(1), 64);
         put(one, 10, &value(2), 64);
