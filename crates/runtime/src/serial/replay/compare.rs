@@ -58,17 +58,15 @@ impl Replay {
         }
         self.follower(index).done = done;
         let may_be_new = deed.is_range
-            || match Op::from_number(deed.op) {
-                Some(Op::Alloc | Op::Free | Op::FutexWait | Op::FutexWoken | Op::FutexWake) => true,
-                // How often code without hooks reads a file depends on the file's length.
-                Some(Op::Send | Op::Receive) => self.has_place(index, deed.pc, true),
-                _ => false,
-            };
-        may_be_new && !self.has_place(index, deed.pc, false)
+            || matches!(
+                Op::from_number(deed.op),
+                Some(Op::Alloc | Op::Free | Op::FutexWait | Op::FutexWoken | Op::FutexWake)
+            );
+        may_be_new && !self.is_own_place(index, deed.pc)
     }
 
-    /// Whether a thread does something at this place by its schedule that may be passed over (`soft`), or may not.
-    fn has_place(&self, index: usize, pc: usize, soft: bool) -> bool {
+    /// Whether a thread does something at this place that is not passed over.
+    fn is_own_place(&self, index: usize, pc: usize) -> bool {
         let Some(plan) = &self.plan else {
             return false;
         };
@@ -76,7 +74,7 @@ impl Replay {
         let own = &plan.events[thread.first as usize..(thread.first + thread.count) as usize];
         own.iter()
             .map(|event| plan.planned(event))
-            .any(|event| event.soft == soft && event.pc != 0 && self.same_place(&event, pc))
+            .any(|event| !event.soft && event.pc != 0 && self.same_place(&event, pc))
     }
 
     /// Counts the next event, or events if it is a range, if this is it.
