@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::Value;
 use support::Sandbox;
-use support::findings::{found, of_kind};
+use support::findings::of_kind;
 
 /// Threads that nobody joins: the assertion fails only if both run, one after the other.
 const UNJOINED: &str = r#"
@@ -121,6 +121,14 @@ int main(void) {
 }
 "#;
 
+/// What a command reports of a source file.
+fn report(here: &Sandbox, command: &[&str], file: &str) -> Value {
+    let mut command = here.deadheat(command);
+    let output = command.args(["--format", "json", file]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"))
+}
+
 fn line(finding: &Value, side: usize) -> u64 {
     finding["accesses"][side]["line"].as_u64().unwrap_or(0)
 }
@@ -130,7 +138,7 @@ fn threads_that_are_never_joined_may_run_before_the_end() {
     let here = Sandbox::new();
     here.file("p.c", UNJOINED);
     for command in ["check", "explore"] {
-        let report = found(&here, &[command, "p.c"]);
+        let report = report(&here, &[command], "p.c");
         let failures = of_kind(&report, "failure");
         assert_eq!(failures.len(), 1, "{command}: {report:#}");
         assert_eq!(failures[0]["rung"], "confirmed");
@@ -142,7 +150,7 @@ fn threads_that_are_never_joined_may_run_before_the_end() {
 fn a_recorded_run_that_dies_is_a_finding_beside_the_others() {
     let here = Sandbox::new();
     here.file("p.c", ABORTS);
-    let report = found(&here, &["check", "p.c"]);
+    let report = report(&here, &["check"], "p.c");
     let (failures, races) = (of_kind(&report, "failure"), of_kind(&report, "race"));
     assert_eq!((failures.len(), races.len()), (1, 1), "{report:#}");
     assert_eq!(failures[0]["rung"], "confirmed");
@@ -153,7 +161,7 @@ fn a_recorded_run_that_dies_is_a_finding_beside_the_others() {
 fn two_panics_are_two_findings_at_their_places() {
     let here = Sandbox::new();
     here.file("p.rs", PANICS);
-    let report = found(&here, &["check", "p.rs"]);
+    let report = report(&here, &["check"], "p.rs");
     let mut lines: Vec<u64> = of_kind(&report, "failure")
         .iter()
         .map(|one| line(one, 0))
@@ -167,7 +175,7 @@ fn a_relaxed_publication_is_confirmed_as_unordered() {
     let here = Sandbox::new();
     here.file("p.c", PUBLISHES);
     for command in ["check", "explore"] {
-        let report = found(&here, &[command, "p.c"]);
+        let report = report(&here, &[command], "p.c");
         let races = of_kind(&report, "race");
         assert_eq!(races.len(), 1, "{command}: {report:#}");
         assert_eq!(races[0]["rung"], "confirmed");
@@ -183,7 +191,7 @@ fn what_assembly_may_order_is_a_warning_that_names_it() {
     let here = Sandbox::new();
     here.file("p.c", ASSEMBLY);
     for seed in ["1", "2", "3"] {
-        let report = found(&here, &["check", "--seed", seed, "--warnings", "p.c"]);
+        let report = report(&here, &["check", "--seed", seed, "--warnings"], "p.c");
         for race in of_kind(&report, "race") {
             // The word of the lock itself is accessed side by side; what it protects never is.
             let both = [line(race, 0), line(race, 1)];

@@ -140,8 +140,9 @@ fn all_outcomes_are_those_of_every_order() {
     ] {
         let here = Sandbox::new();
         here.file("prog.c", &two(body));
-        let reduced = explore(&here, &["prog.c"]);
-        let every = explore(&here, &["--every-order", "prog.c"]);
+        // Without optimisation every order of the copies of locals is one more.
+        let reduced = explore(&here, &["--cflags=-O1", "prog.c"]);
+        let every = explore(&here, &["--cflags=-O1", "--every-order", "prog.c"]);
         let [reduced, every] = [&reduced["stats"], &every["stats"]];
         assert_eq!(
             (&reduced["exhausted"], &every["exhausted"]),
@@ -151,8 +152,8 @@ fn all_outcomes_are_those_of_every_order() {
         let many = |stats: &Value| stats["executions"].as_u64().unwrap();
         assert!(many(every) >= many(reduced), "{body}");
         for cut in [
-            &["--cut-revisits", "prog.c"][..],
-            &["--cut-revisits", "--every-order", "prog.c"],
+            &["--cflags=-O1", "--cut-revisits", "prog.c"][..],
+            &["--cflags=-O1", "--cut-revisits", "--every-order", "prog.c"],
         ] {
             let cut = &explore(&here, cut)["stats"];
             assert_eq!(cut["exhausted"], true);
@@ -334,7 +335,9 @@ fn check_finds_failures_in_other_orders() {
     let mut alone = args.to_vec();
     alone.push("fail");
     let report = found(&here, &alone);
-    assert!(report["stats"]["orders"].is_null(), "{report:#}");
+    // The run itself dies; other orders are tried all the same.
+    confirmed(&here, &report, "failure");
+    assert!(report["stats"]["orders"].is_object(), "{report:#}");
 }
 
 /// Whoever wants to start a process is ended there, and that is said.
