@@ -311,7 +311,7 @@ fn check_looks_at_other_orders() {
     assert!(report["stats"]["orders"]["executions"].as_u64() > Some(0));
 }
 
-/// What fails only in another order is a failure of the program; a run that fails by itself needs no search.
+/// What fails only in another order is a failure of the program, and so is a run that fails by itself.
 #[test]
 fn check_finds_failures_in_other_orders() {
     let here = Sandbox::new();
