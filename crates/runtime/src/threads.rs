@@ -63,6 +63,8 @@ pub struct Thread {
 }
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
+/// How many there were: an enforced schedule has numbers of its own.
+static REGISTERED: AtomicU32 = AtomicU32::new(0);
 /// All threads that may still be asked for, newest first, and free records.
 static KNOWN: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 static FREE: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
@@ -75,7 +77,7 @@ pub fn count_from(first: u32) {
 
 /// Whether there was ever more than one.
 pub fn were_several() -> bool {
-    COUNT.load(Ordering::Relaxed) > 1
+    REGISTERED.load(Ordering::Relaxed) > 1
 }
 
 /// A record for a new thread; null if there is no memory, or too many threads.
@@ -85,6 +87,7 @@ pub fn register() -> *mut Thread {
 
 /// The same with a number that an enforced schedule has for it.
 pub fn register_as(planned: Option<u32>) -> *mut Thread {
+    REGISTERED.fetch_add(1, Ordering::Relaxed);
     let id = planned.unwrap_or_else(|| COUNT.fetch_add(1, Ordering::Relaxed));
     if id >= 1 << 22 {
         message::say(format_args!(
@@ -507,6 +510,7 @@ pub fn only_me() {
         LOCK.unlock();
         KNOWN.store(core::ptr::null_mut(), Ordering::Relaxed);
         COUNT.store(0, Ordering::Relaxed);
+        REGISTERED.store(0, Ordering::Relaxed);
         (*local()).thread = core::ptr::null_mut();
     }
     facts::forget_modules();
