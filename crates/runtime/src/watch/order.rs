@@ -119,6 +119,8 @@ pub fn sync(watcher: &mut Watcher, sync: &Sync) {
         }
         Op::Destroy => objects::forget(object),
         Op::Fence => fence(watcher, sync.order),
+        // A store that the C library makes for the program, to what the program reads by itself.
+        Op::AtomicWrite => atomic(watcher, sync.op, object, sync.order),
         _ => {}
     }
 }
