@@ -203,7 +203,14 @@ fn rust_programs_are_where_cargo_finds_them_and_say_what_they_print() {
 }
 
 /// Programs that are about time: nothing depends on who wakes up first.
-const SLEEPERS: [&str; 2] = ["sleep", "tokio_channels"];
+const SLEEPERS: [&str; 6] = [
+    "sleep",
+    "tokio_channels",
+    "signal_threads",
+    "wait_alarm",
+    "wait_cancel",
+    "wait_child_signal",
+];
 
 /// Programs that are about ending otherwise than with exit code 0.
 const FAILING: [&str; 2] = ["exit", "panic_main"];

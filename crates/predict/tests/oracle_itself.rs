@@ -147,7 +147,7 @@ fn random_windows_have_everything() {
     }
     // These mean nothing to the model.
     seen.extend([Op::Enter, Op::Leave, Op::Fence]);
-    seen.extend([Op::JoinRequest, Op::TakeRequest, Op::WakeRequest]);
+    seen.extend([Op::JoinRequest, Op::TakeRequest, Op::WakeRequest, Op::Exit]);
     let missing: Vec<Op> = Op::ALL
         .into_iter()
         .filter(|op| !seen.contains(op))
