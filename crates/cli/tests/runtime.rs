@@ -49,7 +49,17 @@ int main(void) {
     for mode in ["parallel", "serial"] {
         succeed(&mut run(&here, mode, &format!("mode={mode}")));
         let mut operations = operations(&here.path().join(mode));
-        operations.retain(|op| ![Op::Begin, Op::Enter, Op::Leave, Op::Alloc, Op::End].contains(op));
+        operations.retain(|op| {
+            ![
+                Op::Begin,
+                Op::Enter,
+                Op::Leave,
+                Op::Alloc,
+                Op::End,
+                Op::Exit,
+            ]
+            .contains(op)
+        });
         use Op::{
             Acquire, Destroy, Init, ReadAcquire, ReadRelease, Receive, Refused, Release, Send,
         };
@@ -66,9 +76,7 @@ int main(void) {
             ReadAcquire,
             ReadRelease,
         ];
-        // The end of the process is an event of serial recordings.
-        let own: Vec<_> = operations.into_iter().filter(|op| *op != Exit).collect();
-        assert_eq!(own, expected, "{mode}");
+        assert_eq!(operations, expected, "{mode}");
     }
 }
 
