@@ -50,7 +50,8 @@ impl Maker {
             memory: FxHashMap::default(),
             block: false,
             disciplined: start >> 28 & 3 != 3,
-            silent: start >> 30 == 3,
+            // In the paper's model every thread says when it begins and ends.
+            silent: start >> 30 == 3 && shape.rest != Shape::PAPER.rest,
             objects: Objects::new(shape, start),
             border: Border::default(),
             steps: Vec::new(),
