@@ -26,7 +26,7 @@ fn the_file_header() {
             "1036974befdee847",
         ]
     );
-    assert_eq!(VERSION, 4);
+    assert_eq!(VERSION, 5);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn the_numbers_of_operations() {
         ReadRelease Request ReadRequest Fork Begin End Join Wait Wake Timeout Notify NotifyAll \
         BarrierEnter BarrierExit Post Take Send Receive FutexWait FutexWoken FutexWake Init Destroy \
         Alloc Free Enter Leave Branch ExternalWrite Lost Refused ReadRefused TakeRefused \
-        JoinRequest TakeRequest WakeRequest";
+        JoinRequest TakeRequest WakeRequest Exit";
     assert_eq!(names.join(" "), expected);
     assert_eq!((Op::Read as u8, Op::Exit as u8), (1, 46));
 }

@@ -171,6 +171,7 @@ impl Draft {
         match op {
             Op::Fence => Step::new(Event::atomic(thread, op, Addr(0), 0, order, pc)),
             Op::Begin | Op::End => Step::new(event(u64::from(thread.0))),
+            Op::Exit => Step::new(event(0)),
             Op::Enter | Op::Leave | Op::Branch => Step::new(event(self.target % 3)),
             Op::Lost => with_written(event(0)),
             Op::Fork | Op::Join | Op::JoinRequest => {
