@@ -225,7 +225,7 @@ fn no_order_is_slept_for_and_no_program_is_long() {
             assert!(!sleeps, "{path}: calls {call}...)");
         }
         let kind = oracle.cargo_target().map(|target| target.kind);
-        let most = if is_of_tables(&oracle) { 160 } else { 80 };
+        let most = if is_of_tables(&oracle) { 160 } else { 90 };
         let is_short = text.lines().count() <= most || kind == Some(TargetKind::Library);
         assert!(is_short, "{path}: more than {most} lines");
         let fails = oracle.directives.exit != 0;
