@@ -71,6 +71,7 @@ T0|lost|-
 T0|joinreq(worker)|main.c:20
 worker|end|work.c:9
 T0|join(worker)|main.c:20
+T0|exit|main.c:20
 T0|end|main.c:21
 ";
 
