@@ -1,0 +1,1 @@
+//! Programs that are correct by construction, with unusual synchronisation, alone and combined.

@@ -1,0 +1,1 @@
+//! Runs Deadheat's commands with a limit, and reads what they say.
