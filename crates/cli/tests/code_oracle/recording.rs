@@ -59,7 +59,7 @@ impl Program {
         run: &Run,
         environment: &[(&str, String)],
     ) -> Result<Recording, String> {
-        let seconds = if environment.is_empty() { "20" } else { "2" };
+        let seconds = if environment.is_empty() { "20" } else { "1" };
         let mut command = here.command("timeout");
         command
             .args(["-k", "1", seconds, DEADHEAT, "record", "--quiet"])

@@ -19,17 +19,20 @@ use crate::{message, options, sys};
 pub fn start() {
     let mut handle = 0;
     if options::WATCHDOG.get() > 0 {
+        // A signal for the program must not find it, not even before its first step: it starts with what its creator blocks.
+        let mask = signals::mask();
+        signals::block_signals();
         // SAFETY: a place for the handle, default attributes, a function of the right type.
         unsafe {
             real::pthread_create(&mut handle, core::ptr::null(), watch, core::ptr::null_mut())
         };
+        signals::set_mask(mask);
     }
 }
 
 extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     // SAFETY: this thread's own state.
     unsafe { (*local()).inside = 1 };
-    signals::block_signals();
     static SLEEP: AtomicU32 = AtomicU32::new(0);
     let patience = options::WATCHDOG.get() * 1000;
     let mut last = (u64::MAX, core::ptr::null_mut());
