@@ -46,6 +46,17 @@ impl Case {
     }
 }
 
+/// What was built, once more in another folder.
+pub fn copy(from: &Sandbox, to: &Sandbox) -> std::io::Result<()> {
+    for entry in from.path().read_dir()? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            std::fs::copy(entry.path(), to.path().join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
 /// Puts a program of a Cargo package in place. The first test builds all of them.
 pub fn with_cargo(here: &Sandbox, target: &CargoTarget) -> Result<(), String> {
     let top = target.folder.parent().ok_or("no folder")?;

@@ -1,5 +1,6 @@
 //! Which programs are tested in which ways, and what each of them shows.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use deadheat_oracle::{CargoTarget, Oracle, TargetKind, read_folder};
@@ -22,7 +23,7 @@ pub enum Mode {
     Explore,
 }
 
-/// What one test does.
+/// What a test does with a program that it has built.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub oracle: Oracle,
@@ -31,8 +32,8 @@ pub struct Case {
     pub mode: Mode,
 }
 
-/// All of them, with their names.
-pub fn cases() -> Vec<(String, Case)> {
+/// All of them: those of one build together, with its name.
+pub fn cases() -> Vec<(String, Vec<Case>)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
     let oracles = read_folder(&top).unwrap_or_else(|error| panic!("{error}"));
     let programs = oracles
@@ -47,37 +48,33 @@ pub fn cases() -> Vec<(String, Case)> {
         }
         let name = oracle.path.strip_prefix(&top).unwrap().with_extension("");
         for &compiler in &compilers {
+            let mut builds: BTreeMap<&str, Vec<Case>> = BTreeMap::new();
             for (level, mode) in ways(&name, compiler) {
-                let case = Case {
+                builds.entry(level).or_default().push(Case {
                     oracle: oracle.clone(),
                     compiler,
                     level,
                     mode,
-                };
-                let mode = format!("{mode:?}").to_lowercase();
-                let kind = compiler.split('-').next().unwrap_or(compiler);
-                cases.push((format!("{}/{kind}{level}/{mode}", name.display()), case));
+                });
             }
+            let kind = compiler.split('-').next().unwrap_or(compiler);
+            let named = |(level, cases)| (format!("{}/{kind}{level}", name.display()), cases);
+            cases.extend(builds.into_iter().map(named));
         }
     }
     cases
 }
 
 /// What Cargo can run, in all modes; libraries and tests are no programs.
-fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
+fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Option<(String, Vec<Case>)> {
     if !matches!(target.kind, TargetKind::Program | TargetKind::Example) {
-        return Vec::new();
+        return None;
     }
-    let case = |mode: Mode| {
-        let mode_name = format!("{mode:?}").to_lowercase();
-        let name = format!("rust/{}/{}/rustc/{mode_name}", target.package, target.name);
-        let case = Case {
-            oracle: oracle.clone(),
-            compiler: "rustc",
-            level: "",
-            mode,
-        };
-        (name, case)
+    let case = |mode: Mode| Case {
+        oracle: oracle.clone(),
+        compiler: "rustc",
+        level: "",
+        mode,
     };
     let modes = [
         Mode::Parallel,
@@ -87,7 +84,8 @@ fn cargo_cases(oracle: &Oracle, target: &CargoTarget) -> Vec<(String, Case)> {
         Mode::Check,
         Mode::Explore,
     ];
-    modes.map(case).into()
+    let name = format!("rust/{}/{}/rustc", target.package, target.name);
+    Some((name, modes.map(case).into()))
 }
 
 /// Programs with an error on another path than that of most runs, which prediction does not see.

@@ -3,8 +3,7 @@
 //! are those that the text marks. What `check` finds is confirmed, and replays every time. What belongs to a Cargo package is
 //! built by `cargo deadheat`.
 //!
-//! One test per program, compiler and mode, named so: `zoo/c/mutex_race/gcc-O1/serial`, or
-//! `rust/zoo/mutex_race/rustc/serial`.
+//! One test per program and build, in all its modes, named so: `zoo/c/mutex_race/gcc-O1`, or `rust/zoo/mutex_race/rustc`.
 
 mod build;
 mod cases;
@@ -27,17 +26,32 @@ fn main() {
     let arguments = Arguments::from_args();
     let trials = cases()
         .into_iter()
-        .map(|(name, case)| Trial::test(name, move || case.run().map_err(Failed::from)));
+        .map(|(name, cases)| Trial::test(name, move || run(&cases).map_err(Failed::from)));
     libtest_mimic::run(&arguments, trials.collect()).exit();
 }
 
+/// Builds a program once, and tries it in all modes, each in a folder of its own; all that fail are told.
+fn run(cases: &[Case]) -> Result<(), String> {
+    let built = Sandbox::new();
+    let first = cases.first().ok_or("no modes")?;
+    match first.oracle.cargo_target() {
+        Some(target) => build::with_cargo(&built, &target)?,
+        None => first.build(&built)?,
+    }
+    let failed = cases.iter().filter_map(|case| {
+        let problem = case.run(&built).err()?;
+        Some(format!("{:?}: {problem}", case.mode))
+    });
+    match failed.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        some => Err(some.join("\n")),
+    }
+}
+
 impl Case {
-    fn run(&self) -> Result<(), String> {
+    fn run(&self, built: &Sandbox) -> Result<(), String> {
         let here = Sandbox::new();
-        match self.oracle.cargo_target() {
-            Some(target) => build::with_cargo(&here, &target)?,
-            None => self.build(&here)?,
-        }
+        build::copy(built, &here).map_err(|error| error.to_string())?;
         match self.mode {
             Mode::Watch => self.watch(&here),
             Mode::Check => self.check(&here),
