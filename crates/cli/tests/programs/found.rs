@@ -3,7 +3,7 @@
 use crate::cases::{Case, on_other_paths};
 use crate::support::verdict::{agree, complete};
 use crate::support::{self, Sandbox};
-use crate::{SECONDS, told};
+use crate::told;
 
 /// How often each confirmed finding is replayed.
 const REPLAYS: &str = "20";
@@ -48,7 +48,7 @@ impl Case {
     /// Watches the program: it does what it does without, and what is found is marked in its text.
     pub fn watch(&self, here: &Sandbox) -> Result<(), String> {
         let mut command = here.command("timeout");
-        command.args(["-k", "2", SECONDS, support::DEADHEAT, "watch"]);
+        command.args(["-k", "2", self.seconds(), support::DEADHEAT, "watch"]);
         command.args(["--exit-code-from-program", "--format", "json"]);
         command.args(["-o", "found.json", "--", "./prog"]);
         command.args(&self.oracle.directives.run);

@@ -19,9 +19,6 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use support::Sandbox;
 use support::verdict::Lines;
 
-/// Longer than any of the programs takes; one that deadlocks is stopped then.
-const SECONDS: &str = "20";
-
 fn main() {
     let arguments = Arguments::from_args();
     let trials = cases()
@@ -57,6 +54,14 @@ impl Case {
             Mode::Check => self.check(&here),
             Mode::Explore => self.explore(&here),
             Mode::Parallel | Mode::Serial | Mode::Real => self.record_and_predict(&here),
+        }
+    }
+
+    /// Longer than it takes. One that may deadlock, and is otherwise at its end in no time, is stopped then.
+    fn seconds(&self) -> &'static str {
+        match self.oracle.deadlocks.is_empty() {
+            true => "20",
+            false => "5",
         }
     }
 

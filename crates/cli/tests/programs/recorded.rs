@@ -9,7 +9,7 @@ use deadheat_trace::{Step, Steps, verify};
 use crate::cases::{Case, Mode};
 use crate::support::verdict::{agree, complete};
 use crate::support::{self, Sandbox};
-use crate::{SECONDS, succeeds, told};
+use crate::{succeeds, told};
 
 impl Case {
     /// Records the program, and looks at what that shows.
@@ -68,7 +68,15 @@ impl Case {
     /// Records the program, checks what it did and what it left, and returns its steps.
     fn record(&self, here: &Sandbox, name: &str) -> Result<Vec<Step>, String> {
         let mut command = here.command("timeout");
-        command.args(["-k", "2", SECONDS, support::DEADHEAT, "record", "-o", name]);
+        command.args([
+            "-k",
+            "2",
+            self.seconds(),
+            support::DEADHEAT,
+            "record",
+            "-o",
+            name,
+        ]);
         command.arg("--exit-code-from-program");
         match self.mode {
             Mode::Parallel | Mode::Watch | Mode::Check | Mode::Explore => &mut command,
