@@ -338,22 +338,22 @@ pub fn failure(
     turns: &[Turn],
     manner: &Manner,
     lasts: bool,
-) -> Result<Option<Finding>> {
+) -> Result<Vec<Finding>> {
     let (_, recorded) = archive.record(copies, turns, manner)?;
     let trace = &recorded.traces[0];
     if recorded.deadlocked {
-        return deadlock(trace, &archive.options);
+        return deadlocks(trace, &archive.options);
     }
     if recorded.ended == Ended::Exit(0) && !lasts {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let seen = Seen::read(trace)?;
     let ended = (!lasts).then_some(recorded.ended);
-    failure::dies(&seen, trace, ended, METHOD)
+    Ok(failure::dies(&seen, trace, ended, METHOD)?.into_iter().collect())
 }
 
-/// The deadlock that a recording ends in.
-fn deadlock(trace: &Path, options: &deadheat_predict::Options) -> Result<Option<Finding>> {
+/// The deadlock that a recording ends in, and any other that it proves: those are real, too.
+fn deadlocks(trace: &Path, options: &deadheat_predict::Options) -> Result<Vec<Finding>> {
     let config = crate::config::Config::default();
     let methods = [How::Predict(Model::Maximal)];
     let whole = analysis::Reading::Whole;
@@ -362,12 +362,8 @@ fn deadlock(trace: &Path, options: &deadheat_predict::Options) -> Result<Option<
         |finding: &Finding| finding.kind == Kind::Deadlock && finding.rung > Rung::Warning;
     analysis.findings.retain(is_deadlock);
     confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
-    let mut finding = analysis
-        .findings
-        .into_iter()
-        .max_by_key(|finding| finding.rung);
-    if let Some(finding) = &mut finding {
-        finding.method = METHOD.to_owned();
+    for finding in &mut analysis.findings {
+        METHOD.clone_into(&mut finding.method);
     }
-    Ok(finding)
+    Ok(analysis.findings)
 }

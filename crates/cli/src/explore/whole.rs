@@ -93,7 +93,7 @@ pub fn search(
         progress.advance();
         let mut places = vec![told(race.first.pc), told(race.second.pc)];
         places.sort();
-        if !known.insert(places.clone()) {
+        if known.contains(&places) {
             continue;
         }
         let sides = [
@@ -102,8 +102,11 @@ pub fn search(
         ];
         let found = evidence::race(&mut copies, archive, &race.turns, sides, &search.manner)?;
         match found {
-            Evidence::Found(finding) => add(&mut explored.findings, *finding),
-            // What the search has concluded, and the program does not do, is no race.
+            Evidence::Found(finding) => {
+                known.insert(places);
+                add(&mut explored.findings, *finding);
+            }
+            // What the search has concluded, and the program does not do, is no race. Another pair of accesses of these lines may be one.
             Evidence::Unseen | Evidence::Gone => {}
         }
     }
@@ -118,11 +121,13 @@ pub fn search(
         }
         let mut places = vec![told(race.first.pc), told(race.second.pc)];
         places.sort();
-        if !known.insert(places) {
+        if known.contains(&places) {
             continue;
         }
         let found = evidence::unordered(&mut copies, archive, race, &search.manner)?;
+        // A finding stands for all accesses of its lines, as `x += 1` has two: if it is not about these, it is about the next.
         if let Evidence::Found(finding) = found {
+            known.insert(places);
             add(&mut explored.findings, *finding);
         }
     }
@@ -151,12 +156,14 @@ pub fn search(
         }
         let lasts = end.ending == Ending::Livelock;
         let found = match end.ending {
-            Ending::Hung => None,
+            Ending::Hung => Vec::new(),
             _ => evidence::failure(&mut copies, archive, &end.turns, &search.manner, lasts)?,
         };
-        match found {
-            Some(finding) => add(&mut explored.findings, finding),
-            None => explored.unsettled.push(format!("{what} at {at}")),
+        if found.is_empty() {
+            explored.unsettled.push(format!("{what} at {at}"));
+        }
+        for finding in found {
+            add(&mut explored.findings, finding);
         }
     }
     Ok(explored)
