@@ -80,6 +80,15 @@ impl Builder {
         self.order(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst])
     }
 
+    /// An order for a compare-and-exchange that fails: C wants none that is stronger than the other.
+    pub(crate) fn failure_order(&mut self, success: Order) -> Order {
+        match self.load_order() {
+            order if self.language() != Language::C || success == Order::SeqCst => order,
+            Order::Acquire | Order::SeqCst if success.acquires() => Order::Acquire,
+            _ => Order::Relaxed,
+        }
+    }
+
     /// At least `least` threads, in any order; main may be among them.
     pub(crate) fn participants(&mut self, least: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..self.work.len()).collect();
@@ -154,12 +163,15 @@ pub fn know(program: Program, limit: usize) -> Option<Known> {
     let rules = Rules {
         readers_order: false,
         wakes_many: false,
+        signals_order: false,
+    };
+    let strict = Rules {
+        readers_order: program.language == Language::Rust && program.rwlocks > 0,
+        signals_order: program.conditions > 0,
+        ..rules
     };
     let mut most = truth(&program, rules, limit)?;
-    let mut least = most.clone();
-    if program.language == Language::Rust && program.rwlocks > 0 {
-        least = truth(&program, Rules { readers_order: true, ..rules }, limit)?;
-    }
+    let least = if strict == rules { most.clone() } else { truth(&program, strict, limit)? };
     if program.language == Language::Rust && program.conditions > 0 {
         most.merge(truth(&program, Rules { wakes_many: true, ..rules }, limit)?);
     }

@@ -16,6 +16,8 @@ pub struct Rules {
     pub readers_order: bool,
     /// Whether one signal may wake several.
     pub wakes_many: bool,
+    /// Whether who signals a condition is before who is woken: POSIX says that both synchronise memory, C++ does not.
+    pub signals_order: bool,
 }
 
 /// What a program can do.
@@ -54,7 +56,7 @@ impl Truth {
 /// ```
 /// use deadheat_fuzz::random::{generate, interpret, program::Language};
 /// let program = generate::generate(1, Language::C);
-/// let rules = interpret::Rules { readers_order: false, wakes_many: false };
+/// let rules = interpret::Rules { readers_order: false, wakes_many: false, signals_order: false };
 /// let truth = interpret::truth(&program, rules, 1_000_000);
 /// assert!(truth.is_none_or(|t| !t.outputs.is_empty() || !t.deadlocks.is_empty()));
 /// ```

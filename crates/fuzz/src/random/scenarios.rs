@@ -62,6 +62,12 @@ fn wrap(guard: Guard, mut inner: Vec<Act>) -> Vec<Act> {
     }
 }
 
+fn exchange(b: &mut Builder, local: usize, atomic: usize, expected: i16, desired: i16) -> Act {
+    let success = b.any_order();
+    let failure = b.failure_order(success);
+    Act::Cas { local, atomic, expected, desired, success, failure }
+}
+
 fn only_reads(acts: &[Act]) -> bool {
     acts.iter().all(|a| matches!(a, Act::Read { .. }))
 }
@@ -138,7 +144,7 @@ fn publication(b: &mut Builder) {
     acts.push(match b.rng.below(6) {
         0 => Act::FetchAdd { local, atomic, by: 1, order: b.any_order() },
         1 => Act::Exchange { local, atomic, value: Value::Const(1), order: b.any_order() },
-        2 => Act::Cas { local, atomic, expected: 0, desired: 1, success: b.any_order(), failure: b.load_order() },
+        2 => exchange(b, local, atomic, 0, 1),
         _ => Act::Store { atomic, value: Value::Const(1), order: b.store_order() },
     });
     if b.rng.percent(15) {
@@ -150,7 +156,7 @@ fn publication(b: &mut Builder) {
         let act = match b.rng.below(3) {
             0 => Act::FetchAdd { local, atomic, by: 1, order: b.any_order() },
             1 => Act::Store { atomic, value: Value::Const(2), order: b.store_order() },
-            _ => Act::Cas { local, atomic, expected: 1, desired: 2, success: b.any_order(), failure: b.load_order() },
+            _ => exchange(b, local, atomic, 1, 2),
         };
         b.put(*middle, vec![act]);
     }
@@ -163,7 +169,7 @@ fn publication(b: &mut Builder) {
             equals
         }
         1 => {
-            acts.push(Act::Cas { local, atomic, expected: equals, desired: 5, success: b.any_order(), failure: b.load_order() });
+            acts.push(exchange(b, local, atomic, equals, 5));
             i16::from(b.rng.percent(60))
         }
         2 => {

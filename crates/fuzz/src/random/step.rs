@@ -266,10 +266,14 @@ impl<'a> Machine<'a> {
                 after.threads[thread].pc -= 1;
                 after.threads[thread].status = Status::Waiting(u8::try_from(*condition).unwrap_or(NOBODY), timed);
             }
-            Act::Signal { condition } => return self.signal(&after, *condition),
+            Act::Signal { condition } => {
+                let known = release(&mut after, thread);
+                return self.signal(&after, *condition, &known);
+            }
             Act::Broadcast { condition } => {
+                let known = release(&mut after, thread);
                 for waiter in waiters(&after, *condition) {
-                    after.threads[waiter].status = Status::Relocking(false);
+                    self.wake(&mut after, waiter, &known);
                 }
             }
             Act::Barrier { barrier } => self.barrier(&mut after, thread, *barrier),
@@ -338,7 +342,14 @@ impl<'a> Machine<'a> {
         true
     }
 
-    fn signal(&self, after: &State, condition: usize) -> Vec<State> {
+    fn wake(&self, state: &mut State, waiter: usize, known: &Clock) {
+        state.threads[waiter].status = Status::Relocking(false);
+        if self.rules.signals_order {
+            state.threads[waiter].clock.join(known);
+        }
+    }
+
+    fn signal(&self, after: &State, condition: usize, known: &Clock) -> Vec<State> {
         let waiting = waiters(after, condition);
         if waiting.is_empty() {
             return vec![after.clone()];
@@ -351,7 +362,7 @@ impl<'a> Machine<'a> {
             let mut woken = after.clone();
             for (bit, waiter) in waiting.iter().enumerate() {
                 if chosen & (1 << bit) != 0 {
-                    woken.threads[*waiter].status = Status::Relocking(false);
+                    self.wake(&mut woken, *waiter, known);
                 }
             }
             next.push(woken);

@@ -197,7 +197,7 @@ impl Trial<'_> {
     }
 
     fn explore(&mut self, behind: &[&str]) -> io::Result<Option<Found>> {
-        let (found, report) = self.command("explore", &["explore", "--search-time", "15s"], behind, &[0, 5, 66])?;
+        let (found, report) = self.command("explore", &["explore", "--search-time", "5s"], behind, &[0, 5, 66])?;
         let exhausted = report.is_some_and(|r| r.stats.get("exhausted").and_then(serde_json::Value::as_bool) == Some(true));
         self.outcome.exhausted = exhausted;
         if let Some(found) = found.as_ref().filter(|_| exhausted) {

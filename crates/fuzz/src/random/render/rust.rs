@@ -37,6 +37,7 @@ impl Writer for Rust {
             "use std::cell::UnsafeCell;",
             "use std::sync::atomic::{AtomicI32, Ordering, fence};",
             "use std::sync::{Barrier, Condvar, Mutex, MutexGuard, Once, RwLock, RwLockReadGuard, RwLockWriteGuard};",
+            "unsafe extern \"C\" { fn abort() -> !; }",
             "struct Plain(UnsafeCell<i32>);",
             "unsafe impl Sync for Plain {}",
         ]
@@ -124,7 +125,7 @@ impl Writer for Rust {
             Act::Broadcast { condition } => format!("C{n}_{condition}.notify_all();"),
             Act::Barrier { barrier } => format!("B{n}_{barrier}.wait();"),
             Act::Once { once } => format!("O{n}_{once}.call_once(once{n}_{once});"),
-            Act::Check { local: l, equals } => format!("if l{l} != {equals} {{ std::process::abort(); }}"),
+            Act::Check { local: l, equals } => format!("if l{l} != {equals} {{ unsafe {{ abort() }}; }}"),
             Act::Create { thread } => format!("let t{thread} = std::thread::spawn(thread{n}_{thread});"),
             Act::Join { thread } => format!("t{thread}.join().unwrap();"),
             Act::Detach { thread } => format!("drop(t{thread});"),
