@@ -64,7 +64,13 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> io::Result<
             let _ = child.kill();
             break child.wait()?;
         }
-        std::thread::sleep(Duration::from_millis(if begin.elapsed().as_millis() < 200 { 1 } else { 10 }));
+        std::thread::sleep(Duration::from_millis(
+            if begin.elapsed().as_millis() < 200 {
+                1
+            } else {
+                10
+            },
+        ));
     };
     ran.code = status.code();
     ran.signal = status.signal();
@@ -75,7 +81,9 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> io::Result<
 
 fn describe(command: &Command) -> String {
     let mut text = String::from("deadheat");
-    let name = Path::new(command.get_program()).file_name().map(|n| n.to_string_lossy().into_owned());
+    let name = Path::new(command.get_program())
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned());
     if let Some(name) = name {
         text = name;
     }
@@ -126,7 +134,12 @@ impl Finding {
     /// For each side the innermost line in this file; 0 where there is none.
     #[must_use]
     pub fn lines(&self, file: &str) -> Vec<u32> {
-        let of = |stack: &Vec<Place>| stack.iter().find(|p| Path::new(&p.file).file_name().is_some_and(|n| n == file)).map_or(0, |p| p.line);
+        let of = |stack: &Vec<Place>| {
+            stack
+                .iter()
+                .find(|p| Path::new(&p.file).file_name().is_some_and(|n| n == file))
+                .map_or(0, |p| p.line)
+        };
         self.sides.iter().map(of).collect()
     }
 }
@@ -147,20 +160,38 @@ fn place(value: &Value) -> Option<Place> {
 }
 
 fn finding(value: &Value) -> Finding {
-    let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let list = |value: &Value, name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let list = |value: &Value, name: &str| {
+        value
+            .get(name)
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default()
+    };
     let side = |access: &Value| {
         let mut places: Vec<Place> = place(access).into_iter().collect();
         places.extend(list(access, "stack").iter().filter_map(place));
         places
     };
-    let endings = value.get("consequence").map(|c| list(c, "endings")).unwrap_or_default();
+    let endings = value
+        .get("consequence")
+        .map(|c| list(c, "endings"))
+        .unwrap_or_default();
     Finding {
         id: text("id"),
         kind: text("kind"),
         rung: text("rung"),
         sides: list(value, "accesses").iter().map(side).collect(),
-        endings: endings.iter().filter_map(|e| e.get("stdout")?.as_str().map(str::to_owned)).collect(),
+        endings: endings
+            .iter()
+            .filter_map(|e| e.get("stdout")?.as_str().map(str::to_owned))
+            .collect(),
         replay: value.get("replay").is_some(),
     }
 }
@@ -170,7 +201,12 @@ impl Report {
     #[must_use]
     pub fn parse(text: &str) -> Option<Report> {
         let value: Value = serde_json::from_str(text).ok()?;
-        let findings = value.get("findings")?.as_array()?.iter().map(finding).collect();
+        let findings = value
+            .get("findings")?
+            .as_array()?
+            .iter()
+            .map(finding)
+            .collect();
         Some(Report {
             findings,
             stats: value.get("stats").cloned().unwrap_or_default(),
@@ -194,12 +230,17 @@ impl Tool {
     ///
     /// If there is none.
     pub fn find(named: Option<PathBuf>) -> Result<Tool, String> {
-        let beside = || std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join("deadheat")));
+        let beside = || {
+            std::env::current_exe()
+                .ok()
+                .and_then(|exe| Some(exe.parent()?.join("deadheat")))
+        };
         let deadheat = named
             .or_else(|| std::env::var_os("DEADHEAT").map(PathBuf::from))
             .or_else(beside)
             .ok_or("no deadheat: give --deadheat PATH")?;
-        let deadheat = fs::canonicalize(&deadheat).map_err(|e| format!("{}: {e}", deadheat.display()))?;
+        let deadheat =
+            fs::canonicalize(&deadheat).map_err(|e| format!("{}: {e}", deadheat.display()))?;
         Ok(Tool {
             deadheat,
             limit: Duration::from_secs(60),
@@ -211,13 +252,25 @@ impl Tool {
     /// # Errors
     ///
     /// If it cannot be started.
-    pub fn report(&self, folder: &Path, name: &str, arguments: &[&str], rest: &[&str]) -> io::Result<(Ran, Option<Report>)> {
+    pub fn report(
+        &self,
+        folder: &Path,
+        name: &str,
+        arguments: &[&str],
+        rest: &[&str],
+    ) -> io::Result<(Ran, Option<Report>)> {
         let file = folder.join(format!("{name}.json"));
         let _ = fs::remove_file(&file);
         let mut command = Command::new(&self.deadheat);
-        command.args(arguments).args(["--format", "json", "-o"]).arg(format!("{name}.json")).args(rest);
+        command
+            .args(arguments)
+            .args(["--format", "json", "-o"])
+            .arg(format!("{name}.json"))
+            .args(rest);
         let ran = run(&mut command, folder, self.limit)?;
-        let report = fs::read_to_string(&file).ok().and_then(|text| Report::parse(&text));
+        let report = fs::read_to_string(&file)
+            .ok()
+            .and_then(|text| Report::parse(&text));
         Ok((ran, report))
     }
 
@@ -227,7 +280,11 @@ impl Tool {
     ///
     /// If it cannot be started.
     pub fn plain(&self, folder: &Path, arguments: &[&str]) -> io::Result<Ran> {
-        run(Command::new(&self.deadheat).args(arguments), folder, self.limit)
+        run(
+            Command::new(&self.deadheat).args(arguments),
+            folder,
+            self.limit,
+        )
     }
 }
 

@@ -73,12 +73,19 @@ struct Work<'a> {
 /// If there is no folder to work in.
 pub fn run(campaign: &Campaign) -> Result<Summary, String> {
     let folder = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
-    let per_batch = campaign.batch.min(campaign.count.div_ceil(campaign.jobs.max(1))).max(1);
+    let per_batch = campaign
+        .batch
+        .min(campaign.count.div_ceil(campaign.jobs.max(1)))
+        .max(1);
     let mut batches = Vec::new();
     for language in &campaign.languages {
         let mut first = 0;
         while first < campaign.count {
-            batches.push((*language, campaign.seed + first as u64, per_batch.min(campaign.count - first)));
+            batches.push((
+                *language,
+                campaign.seed + first as u64,
+                per_batch.min(campaign.count - first),
+            ));
             first += per_batch;
         }
     }
@@ -86,7 +93,11 @@ pub fn run(campaign: &Campaign) -> Result<Summary, String> {
         campaign,
         folder: folder.path(),
         summary: Mutex::new(Summary {
-            figures: campaign.languages.iter().map(|l| (*l, Figures::default())).collect(),
+            figures: campaign
+                .languages
+                .iter()
+                .map(|l| (*l, Figures::default()))
+                .collect(),
             wrong: Vec::new(),
         }),
     };
@@ -94,13 +105,17 @@ pub fn run(campaign: &Campaign) -> Result<Summary, String> {
     std::thread::scope(|scope| {
         for _ in 0..campaign.jobs.max(1) {
             scope.spawn(|| {
-                while let Some((language, seed, count)) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((language, seed, count)) =
+                    batches.get(next.fetch_add(1, Ordering::Relaxed))
+                {
                     work.batch(*language, *seed, *count);
                 }
             });
         }
     });
-    work.summary.into_inner().map_err(|_| "a thread of the campaign died".to_owned())
+    work.summary
+        .into_inner()
+        .map_err(|_| "a thread of the campaign died".to_owned())
 }
 
 impl Work<'_> {
@@ -136,7 +151,11 @@ impl Work<'_> {
             let seed = one.program.seed;
             let plan = Plan {
                 only: None,
-                replays: if seed % self.campaign.replay_every.max(1) == 0 { 20 } else { 0 },
+                replays: if seed % self.campaign.replay_every.max(1) == 0 {
+                    20
+                } else {
+                    0
+                },
                 seed: seed % 7,
             };
             let outcome = match trial::run(&self.campaign.tool, &built, n, one, &plan) {
@@ -146,7 +165,11 @@ impl Work<'_> {
                     continue;
                 }
             };
-            let judge = built.batch.lines.get(n).map(|lines| Judge::new(one, lines, &built.file));
+            let judge = built
+                .batch
+                .lines
+                .get(n)
+                .map(|lines| Judge::new(one, lines, &built.file));
             if let Some(judge) = judge {
                 self.with(language, |f| f.add(&judge, &outcome));
             }
@@ -162,7 +185,10 @@ impl Work<'_> {
         }
         if let Ok(summary) = self.summary.lock() {
             let programs: usize = summary.figures.iter().map(|(_, f)| f.programs).sum();
-            eprintln!("fuzz: {programs} programs, {} disagreements", summary.wrong.len());
+            eprintln!(
+                "fuzz: {programs} programs, {} disagreements",
+                summary.wrong.len()
+            );
         }
     }
 
@@ -171,7 +197,11 @@ impl Work<'_> {
             eprintln!("fuzz: {language} seed {seed}: {wrong}");
         }
         if let Ok(mut summary) = self.summary.lock() {
-            summary.wrong.push(Disagreeing { language, seed, wrong });
+            summary.wrong.push(Disagreeing {
+                language,
+                seed,
+                wrong,
+            });
         }
     }
 
@@ -184,9 +214,15 @@ impl Work<'_> {
                 kinds.push((wrong.command, wrong.wrong));
             }
         }
-        let Some(keep) = &self.campaign.keep else { return };
+        let Some(keep) = &self.campaign.keep else {
+            return;
+        };
         for (command, wrong) in kinds {
-            let name = format!("{}-{}-{command}-{wrong:?}", known.program.language.ending(), known.program.seed);
+            let name = format!(
+                "{}-{}-{command}-{wrong:?}",
+                known.program.language.ending(),
+                known.program.seed
+            );
             let folder = self.folder.join(format!("shrink-{name}"));
             let plan = Plan {
                 only: Some(command),
@@ -194,7 +230,9 @@ impl Work<'_> {
             };
             let mut last = None;
             let mut still = |program: &Program| {
-                let Some(known) = know(program.clone(), self.campaign.states) else { return false };
+                let Some(known) = know(program.clone(), self.campaign.states) else {
+                    return false;
+                };
                 match self.once_more(&folder, &known, &plan) {
                     Some((text, outcome)) if outcome.wrong.iter().any(|w| w.wrong == wrong) => {
                         last = Some(describe(&known, &text, &outcome));
@@ -207,9 +245,17 @@ impl Work<'_> {
             if first {
                 shrink(&known.program, self.campaign.shrink, &mut still);
             }
-            let text = last.unwrap_or_else(|| format!("// seen once only: {:?}\n// {:#?}\n", outcome.wrong, outcome.ran));
+            let text = last.unwrap_or_else(|| {
+                format!(
+                    "// seen once only: {:?}\n// {:#?}\n",
+                    outcome.wrong, outcome.ran
+                )
+            });
             let _ = fs::create_dir_all(keep);
-            let _ = fs::write(keep.join(format!("{name}.{}", known.program.language.ending())), text);
+            let _ = fs::write(
+                keep.join(format!("{name}.{}", known.program.language.ending())),
+                text,
+            );
             let _ = fs::remove_dir_all(&folder);
         }
     }
@@ -237,13 +283,24 @@ fn describe(known: &Known, text: &str, outcome: &Outcome) -> String {
     let mut out = String::from(text);
     let _ = writeln!(out, "// seed {}", known.program.seed);
     let _ = writeln!(out, "// truth: races {:?}", judge.most.races);
-    let _ = writeln!(out, "// truth: deadlocks {:?}, threads for ever at {:?}", judge.most.deadlocks, judge.most.stuck);
-    let _ = writeln!(out, "// truth: failures {:?}, outputs {:?}", judge.most.failures, known.most.outputs);
+    let _ = writeln!(
+        out,
+        "// truth: deadlocks {:?}, threads for ever at {:?}",
+        judge.most.deadlocks, judge.most.stuck
+    );
+    let _ = writeln!(
+        out,
+        "// truth: failures {:?}, outputs {:?}",
+        judge.most.failures, known.most.outputs
+    );
     for wrong in &outcome.wrong {
         let _ = writeln!(out, "// {}", wrong.to_string().replace('\n', "\n// "));
     }
     for ran in &outcome.ran {
-        let said = format!("{}: {:?}\n{}{}", ran.command, ran.code, ran.stdout, ran.stderr);
+        let said = format!(
+            "{}: {:?}\n{}{}",
+            ran.command, ran.code, ran.stdout, ran.stderr
+        );
         let _ = writeln!(out, "// {}", said.replace('\n', "\n// "));
     }
     out

@@ -105,5 +105,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     for wrong in &summary.wrong {
         println!("{} seed {}: {}", wrong.language, wrong.seed, wrong.wrong);
     }
-    Ok(if summary.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if summary.wrong.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -67,8 +67,16 @@ impl Lines {
         let pair = |(a, b): &(u32, u32)| (line(a).min(line(b)), line(a).max(line(b)));
         Lines {
             races: truth.races.iter().map(pair).collect(),
-            stuck: truth.stuck.iter().map(|s| s.iter().map(line).collect()).collect(),
-            deadlocks: truth.deadlocks.iter().map(|s| s.iter().map(line).collect()).collect(),
+            stuck: truth
+                .stuck
+                .iter()
+                .map(|s| s.iter().map(line).collect())
+                .collect(),
+            deadlocks: truth
+                .deadlocks
+                .iter()
+                .map(|s| s.iter().map(line).collect())
+                .collect(),
             failures: truth.failures.iter().map(line).collect(),
         }
     }
@@ -125,7 +133,10 @@ impl<'a> Judge<'a> {
                 wrong.push(Disagreement {
                     command,
                     wrong: wrong_kind,
-                    detail: format!("{} {} [{}] at lines {lines:?}: {what}", finding.rung, finding.kind, finding.id),
+                    detail: format!(
+                        "{} {} [{}] at lines {lines:?}: {what}",
+                        finding.rung, finding.kind, finding.id
+                    ),
                 });
             };
             match finding.kind.as_str() {
@@ -152,7 +163,10 @@ impl<'a> Judge<'a> {
             }
             for ending in &finding.endings {
                 if !self.known.most.outputs.contains(ending) {
-                    say(Wrong::Ending, &format!("said to print {ending:?}, which it cannot"));
+                    say(
+                        Wrong::Ending,
+                        &format!("said to print {ending:?}, which it cannot"),
+                    );
                 }
             }
         }
@@ -163,16 +177,31 @@ impl<'a> Judge<'a> {
     #[must_use]
     pub fn exhausted(&self, command: &'static str, found: &Found) -> Vec<Disagreement> {
         let mut missing = Vec::new();
-        let mut say = |wrong, detail: String| missing.push(Disagreement { command, wrong, detail });
+        let mut say = |wrong, detail: String| {
+            missing.push(Disagreement {
+                command,
+                wrong,
+                detail,
+            })
+        };
         for pair in self.least.races.difference(&found.races) {
-            say(Wrong::MissedRace, format!("exhausted, without the race at lines {pair:?}"));
+            say(
+                Wrong::MissedRace,
+                format!("exhausted, without the race at lines {pair:?}"),
+            );
         }
         for lines in self.least.failures.difference(&found.failures) {
-            say(Wrong::MissedFailure, format!("exhausted, without the failure at line {lines}"));
+            say(
+                Wrong::MissedFailure,
+                format!("exhausted, without the failure at line {lines}"),
+            );
         }
         for deadlock in &self.least.deadlocks {
             if !found.deadlocks.iter().any(|set| set.is_subset(deadlock)) {
-                say(Wrong::MissedDeadlock, format!("exhausted, without the deadlock at lines {deadlock:?}"));
+                say(
+                    Wrong::MissedDeadlock,
+                    format!("exhausted, without the deadlock at lines {deadlock:?}"),
+                );
             }
         }
         missing
@@ -180,9 +209,21 @@ impl<'a> Judge<'a> {
 
     /// Judges how a command ended, and what the program printed in it.
     #[must_use]
-    pub fn ending(&self, command: &'static str, ran: &Ran, codes: &[i32], reported: usize) -> Vec<Disagreement> {
+    pub fn ending(
+        &self,
+        command: &'static str,
+        ran: &Ran,
+        codes: &[i32],
+        reported: usize,
+    ) -> Vec<Disagreement> {
         let mut wrong = Vec::new();
-        let mut say = |kind, detail: String| wrong.push(Disagreement { command, wrong: kind, detail });
+        let mut say = |kind, detail: String| {
+            wrong.push(Disagreement {
+                command,
+                wrong: kind,
+                detail,
+            })
+        };
         if ran.timed_out {
             // A program that runs free may stand still where it can.
             if !(matches!(command, "watch" | "native") && !self.known.most.stuck.is_empty()) {
@@ -191,12 +232,26 @@ impl<'a> Judge<'a> {
             return wrong;
         }
         match ran.code {
-            Some(66) if reported == 0 => say(Wrong::NothingToShow, "exit code 66 without a finding".to_owned()),
+            Some(66) if reported == 0 => say(
+                Wrong::NothingToShow,
+                "exit code 66 without a finding".to_owned(),
+            ),
             Some(code) if codes.contains(&code) => {}
-            _ => say(Wrong::Crash, format!("ended with {:?}, signal {:?}: {}", ran.code, ran.signal, ran.stderr.trim())),
+            _ => say(
+                Wrong::Crash,
+                format!(
+                    "ended with {:?}, signal {:?}: {}",
+                    ran.code,
+                    ran.signal,
+                    ran.stderr.trim()
+                ),
+            ),
         }
         if !self.known.most.outputs.contains(&ran.stdout) {
-            say(Wrong::Output, format!("printed {:?}, which the program cannot", ran.stdout));
+            say(
+                Wrong::Output,
+                format!("printed {:?}, which the program cannot", ran.stdout),
+            );
         }
         wrong
     }

@@ -14,13 +14,29 @@ pub enum Op {
     /// `while (var != until)`: a read; leaves the loop if it is so.
     AwaitRead { act: Act, out: usize },
     /// Asks for a lock; goes to `otherwise` if it is not had.
-    AskLock { mutex: usize, asking: Asking, otherwise: usize },
+    AskLock {
+        mutex: usize,
+        asking: Asking,
+        otherwise: usize,
+    },
     /// The same of a read-write lock.
-    AskRwlock { rwlock: usize, exclusive: bool, otherwise: usize },
+    AskRwlock {
+        rwlock: usize,
+        exclusive: bool,
+        otherwise: usize,
+    },
     /// The same of a semaphore.
-    AskSemaphore { semaphore: usize, timed: bool, otherwise: usize },
+    AskSemaphore {
+        semaphore: usize,
+        timed: bool,
+        otherwise: usize,
+    },
     /// Goes on if the local variable has this value, else to `otherwise`.
-    Branch { local: usize, equals: i16, otherwise: usize },
+    Branch {
+        local: usize,
+        equals: i16,
+        otherwise: usize,
+    },
     /// Goes there.
     Jump(usize),
     /// Begins what is done once, or goes to `past` when it is done.
@@ -58,7 +74,13 @@ fn block(program: &Program, nodes: &[Node], code: &mut Vec<Step>) {
 }
 
 /// Puts a step with a target that is known when the body behind it is there.
-fn guarded(program: &Program, id: u32, body: &[Node], code: &mut Vec<Step>, op: impl Fn(usize) -> Op) {
+fn guarded(
+    program: &Program,
+    id: u32,
+    body: &[Node],
+    code: &mut Vec<Step>,
+    op: impl Fn(usize) -> Op,
+) {
     let at = code.len();
     code.push(Step { id, op: op(0) });
     block(program, body, code);
@@ -72,25 +94,47 @@ fn one(program: &Program, node: &Node, code: &mut Vec<Step>) {
     let id = node.id;
     match &node.act {
         Act::Add { .. } => {
-            code.push(Step { id, op: Op::AddRead(node.act.clone()) });
-            code.push(Step { id, op: Op::AddWrite(node.act.clone()) });
+            code.push(Step {
+                id,
+                op: Op::AddRead(node.act.clone()),
+            });
+            code.push(Step {
+                id,
+                op: Op::AddWrite(node.act.clone()),
+            });
         }
-        Act::IfLock { mutex, asking, body } => guarded(program, id, body, code, |otherwise| Op::AskLock {
+        Act::IfLock {
+            mutex,
+            asking,
+            body,
+        } => guarded(program, id, body, code, |otherwise| Op::AskLock {
             mutex: *mutex,
             asking: *asking,
             otherwise,
         }),
-        Act::IfRwlock { rwlock, exclusive, body } => guarded(program, id, body, code, |otherwise| Op::AskRwlock {
+        Act::IfRwlock {
+            rwlock,
+            exclusive,
+            body,
+        } => guarded(program, id, body, code, |otherwise| Op::AskRwlock {
             rwlock: *rwlock,
             exclusive: *exclusive,
             otherwise,
         }),
-        Act::IfAcquire { semaphore, timed, body } => guarded(program, id, body, code, |otherwise| Op::AskSemaphore {
+        Act::IfAcquire {
+            semaphore,
+            timed,
+            body,
+        } => guarded(program, id, body, code, |otherwise| Op::AskSemaphore {
             semaphore: *semaphore,
             timed: *timed,
             otherwise,
         }),
-        Act::If { local, equals, body } => guarded(program, id, body, code, |otherwise| Op::Branch {
+        Act::If {
+            local,
+            equals,
+            body,
+        } => guarded(program, id, body, code, |otherwise| Op::Branch {
             local: *local,
             equals: *equals,
             otherwise,
@@ -100,7 +144,9 @@ fn one(program: &Program, node: &Node, code: &mut Vec<Step>) {
                 block(program, body, code);
             }
         }
-        Act::Await { condition, mutex, .. } => {
+        Act::Await {
+            condition, mutex, ..
+        } => {
             let at = code.len();
             let wait = Act::Wait {
                 condition: *condition,
@@ -113,8 +159,14 @@ fn one(program: &Program, node: &Node, code: &mut Vec<Step>) {
                     out: at + 3,
                 },
             });
-            code.push(Step { id: id + 1, op: Op::Do(wait) });
-            code.push(Step { id, op: Op::Jump(at) });
+            code.push(Step {
+                id: id + 1,
+                op: Op::Do(wait),
+            });
+            code.push(Step {
+                id,
+                op: Op::Jump(at),
+            });
         }
         Act::Once { once } => {
             let at = code.len();
@@ -122,13 +174,19 @@ fn one(program: &Program, node: &Node, code: &mut Vec<Step>) {
             if let Some(body) = program.onces.get(*once) {
                 block(program, body, code);
             }
-            code.push(Step { id, op: Op::OnceEnd { once: *once } });
+            code.push(Step {
+                id,
+                op: Op::OnceEnd { once: *once },
+            });
             let past = code.len();
             if let Some(step) = code.get_mut(at) {
                 step.op = Op::OnceBegin { once: *once, past };
             }
         }
         Act::Yield => {}
-        act => code.push(Step { id, op: Op::Do(act.clone()) }),
+        act => code.push(Step {
+            id,
+            op: Op::Do(act.clone()),
+        }),
     }
 }

@@ -1,7 +1,7 @@
 //! Programs from seeds: a few scenarios that share threads and variables, most of them right but for one omission.
 
 use super::interpret::{Rules, Truth, truth};
-use super::program::{Act, Language, LOCALS, MutexKind, Node, Order, Program, Value, Var};
+use super::program::{Act, LOCALS, Language, MutexKind, Node, Order, Program, Value, Var};
 use super::rng::Rng;
 use super::valid::is_valid;
 
@@ -45,7 +45,14 @@ impl Builder {
             return self.rng.below(self.program.mutexes.len());
         }
         let kinds: &[MutexKind] = match self.language() {
-            Language::C => &[MutexKind::Normal, MutexKind::Normal, MutexKind::Normal, MutexKind::Recursive, MutexKind::Checked, MutexKind::Spin],
+            Language::C => &[
+                MutexKind::Normal,
+                MutexKind::Normal,
+                MutexKind::Normal,
+                MutexKind::Recursive,
+                MutexKind::Checked,
+                MutexKind::Spin,
+            ],
             Language::Cpp => &[MutexKind::Normal, MutexKind::Normal, MutexKind::Recursive],
             Language::Rust => &[MutexKind::Normal],
         };
@@ -69,15 +76,31 @@ impl Builder {
     }
 
     pub(crate) fn store_order(&mut self) -> Order {
-        self.order(&[Order::Relaxed, Order::Release, Order::Release, Order::SeqCst])
+        self.order(&[
+            Order::Relaxed,
+            Order::Release,
+            Order::Release,
+            Order::SeqCst,
+        ])
     }
 
     pub(crate) fn load_order(&mut self) -> Order {
-        self.order(&[Order::Relaxed, Order::Acquire, Order::Acquire, Order::SeqCst])
+        self.order(&[
+            Order::Relaxed,
+            Order::Acquire,
+            Order::Acquire,
+            Order::SeqCst,
+        ])
     }
 
     pub(crate) fn any_order(&mut self) -> Order {
-        self.order(&[Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst])
+        self.order(&[
+            Order::Relaxed,
+            Order::Acquire,
+            Order::Release,
+            Order::AcqRel,
+            Order::SeqCst,
+        ])
     }
 
     /// An order for a compare-and-exchange that fails: C wants none that is stronger than the other.
@@ -135,7 +158,8 @@ pub fn generate(seed: u64, language: Language) -> Program {
     let mut attempt = 0_u64;
     loop {
         let salt = VERSION.wrapping_mul(0x1_0000).wrapping_add(attempt);
-        let mut rng = Rng::new(seed ^ salt.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ (language as u64) << 60);
+        let mut rng =
+            Rng::new(seed ^ salt.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ (language as u64) << 60);
         rng.next();
         let mut program = build(rng, seed, language);
         program.number();
@@ -171,11 +195,26 @@ pub fn know(program: Program, limit: usize) -> Option<Known> {
         ..rules
     };
     let mut most = truth(&program, rules, limit)?;
-    let least = if strict == rules { most.clone() } else { truth(&program, strict, limit)? };
+    let least = if strict == rules {
+        most.clone()
+    } else {
+        truth(&program, strict, limit)?
+    };
     if program.language == Language::Rust && program.conditions > 0 {
-        most.merge(truth(&program, Rules { wakes_many: true, ..rules }, limit)?);
+        most.merge(truth(
+            &program,
+            Rules {
+                wakes_many: true,
+                ..rules
+            },
+            limit,
+        )?);
     }
-    Some(Known { program, least, most })
+    Some(Known {
+        program,
+        least,
+        most,
+    })
 }
 
 fn build(rng: Rng, seed: u64, language: Language) -> Program {
@@ -197,7 +236,10 @@ fn build(rng: Rng, seed: u64, language: Language) -> Program {
         work: Vec::new(),
         after: Vec::new(),
     };
-    let workers = [1, 2, 2, 2, 2, 3, 3].get(b.rng.below(7)).copied().unwrap_or(2);
+    let workers = [1, 2, 2, 2, 2, 3, 3]
+        .get(b.rng.below(7))
+        .copied()
+        .unwrap_or(2);
     b.work = vec![Vec::new(); workers + 1];
     let scenarios = 1 + b.rng.below(2) + usize::from(b.rng.percent(20));
     for _ in 0..scenarios {
@@ -237,7 +279,11 @@ fn frame(b: &mut Builder) {
     {
         let at = b.rng.below(parent.len() + 1);
         parent.insert(at, Act::Create { thread: child }.into());
-        let end = if b.rng.percent(85) { Act::Join { thread: child } } else { Act::Detach { thread: child } };
+        let end = if b.rng.percent(85) {
+            Act::Join { thread: child }
+        } else {
+            Act::Detach { thread: child }
+        };
         parent.push(end.into());
     }
     let careless = b.rng.percent(12);
@@ -259,7 +305,12 @@ fn frame(b: &mut Builder) {
     }
     for n in 0..b.program.atomics {
         if b.rng.percent(60) {
-            main.push(Act::Print { var: Var::Atomic(n) }.into());
+            main.push(
+                Act::Print {
+                    var: Var::Atomic(n),
+                }
+                .into(),
+            );
         }
     }
     if b.rng.percent(6) {
@@ -285,7 +336,9 @@ fn frame(b: &mut Builder) {
 fn mutate(b: &mut Builder) {
     let mut changed = b.program.clone();
     let thread = b.rng.below(changed.threads.len());
-    let Some(body) = changed.threads.get_mut(thread) else { return };
+    let Some(body) = changed.threads.get_mut(thread) else {
+        return;
+    };
     if body.len() < 2 {
         return;
     }
@@ -317,7 +370,9 @@ mod tests {
 
     #[test]
     fn most_programs_are_small_enough() {
-        let known = (0..60).filter(|seed| know(generate(*seed, Language::C), 20_000).is_some()).count();
+        let known = (0..60)
+            .filter(|seed| know(generate(*seed, Language::C), 20_000).is_some())
+            .count();
         assert!(known > 30, "{known} of 60");
     }
 }

@@ -62,7 +62,9 @@ impl Truth {
 /// ```
 #[must_use]
 pub fn truth(program: &Program, rules: Rules, limit: usize) -> Option<Truth> {
-    let code: Vec<Vec<Step>> = (0..program.threads.len()).map(|t| flatten(program, t)).collect();
+    let code: Vec<Vec<Step>> = (0..program.threads.len())
+        .map(|t| flatten(program, t))
+        .collect();
     let mut search = Search {
         machine: Machine {
             program,

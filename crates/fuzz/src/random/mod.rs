@@ -17,3 +17,6 @@ pub mod step;
 pub mod table;
 pub mod trial;
 pub mod valid;
+
+#[cfg(test)]
+mod known_answers;

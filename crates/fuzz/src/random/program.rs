@@ -127,56 +127,160 @@ impl From<Act> for Node {
 #[allow(missing_docs)]
 pub enum Act {
     /// `local = var`
-    Read { local: usize, var: Var },
+    Read {
+        local: usize,
+        var: Var,
+    },
     /// `var = value`
-    Write { var: Var, value: Value },
+    Write {
+        var: Var,
+        value: Value,
+    },
     /// `var += by`, a read and a write
-    Add { var: Var, by: i16 },
-    Load { local: usize, atomic: usize, order: Order },
-    Store { atomic: usize, value: Value, order: Order },
+    Add {
+        var: Var,
+        by: i16,
+    },
+    Load {
+        local: usize,
+        atomic: usize,
+        order: Order,
+    },
+    Store {
+        atomic: usize,
+        value: Value,
+        order: Order,
+    },
     /// `local = fetch_add`
-    FetchAdd { local: usize, atomic: usize, by: i16, order: Order },
+    FetchAdd {
+        local: usize,
+        atomic: usize,
+        by: i16,
+        order: Order,
+    },
     /// `local = exchange`
-    Exchange { local: usize, atomic: usize, value: Value, order: Order },
+    Exchange {
+        local: usize,
+        atomic: usize,
+        value: Value,
+        order: Order,
+    },
     /// `local = compare_exchange_strong`, 1 if it did
-    Cas { local: usize, atomic: usize, expected: i16, desired: i16, success: Order, failure: Order },
-    Fence { order: Order },
-    Lock { mutex: usize },
-    Unlock { mutex: usize },
+    Cas {
+        local: usize,
+        atomic: usize,
+        expected: i16,
+        desired: i16,
+        success: Order,
+        failure: Order,
+    },
+    Fence {
+        order: Order,
+    },
+    Lock {
+        mutex: usize,
+    },
+    Unlock {
+        mutex: usize,
+    },
     /// `if (it was had) { body }`; the body gives it back
-    IfLock { mutex: usize, asking: Asking, body: Vec<Node> },
-    LockShared { rwlock: usize },
-    LockExclusive { rwlock: usize },
-    UnlockShared { rwlock: usize },
-    UnlockExclusive { rwlock: usize },
+    IfLock {
+        mutex: usize,
+        asking: Asking,
+        body: Vec<Node>,
+    },
+    LockShared {
+        rwlock: usize,
+    },
+    LockExclusive {
+        rwlock: usize,
+    },
+    UnlockShared {
+        rwlock: usize,
+    },
+    UnlockExclusive {
+        rwlock: usize,
+    },
     /// `if (tryrdlock or trywrlock) { body }`; the body gives it back
-    IfRwlock { rwlock: usize, exclusive: bool, body: Vec<Node> },
-    Acquire { semaphore: usize },
-    Post { semaphore: usize },
+    IfRwlock {
+        rwlock: usize,
+        exclusive: bool,
+        body: Vec<Node>,
+    },
+    Acquire {
+        semaphore: usize,
+    },
+    Post {
+        semaphore: usize,
+    },
     /// `if (sem_trywait) { body }`
-    IfAcquire { semaphore: usize, timed: bool, body: Vec<Node> },
+    IfAcquire {
+        semaphore: usize,
+        timed: bool,
+        body: Vec<Node>,
+    },
     /// `while (var != until)` on one line, `wait` on the next, whose number is the next one
-    Await { condition: usize, mutex: usize, var: Var, until: i16 },
+    Await {
+        condition: usize,
+        mutex: usize,
+        var: Var,
+        until: i16,
+    },
     /// One wait, without a loop
-    Wait { condition: usize, mutex: usize },
+    Wait {
+        condition: usize,
+        mutex: usize,
+    },
     /// `local = timed out`
-    TimedWait { condition: usize, mutex: usize, local: usize },
-    Signal { condition: usize },
-    Broadcast { condition: usize },
-    Barrier { barrier: usize },
-    Once { once: usize },
-    If { local: usize, equals: i16, body: Vec<Node> },
-    Repeat { times: usize, body: Vec<Node> },
+    TimedWait {
+        condition: usize,
+        mutex: usize,
+        local: usize,
+    },
+    Signal {
+        condition: usize,
+    },
+    Broadcast {
+        condition: usize,
+    },
+    Barrier {
+        barrier: usize,
+    },
+    Once {
+        once: usize,
+    },
+    If {
+        local: usize,
+        equals: i16,
+        body: Vec<Node>,
+    },
+    Repeat {
+        times: usize,
+        body: Vec<Node>,
+    },
     /// Aborts unless `local == equals`
-    Check { local: usize, equals: i16 },
-    Create { thread: usize },
-    Join { thread: usize },
-    Detach { thread: usize },
+    Check {
+        local: usize,
+        equals: i16,
+    },
+    Create {
+        thread: usize,
+    },
+    Join {
+        thread: usize,
+    },
+    Detach {
+        thread: usize,
+    },
     /// Main only: prints a variable, which is a plain read, or of an atomic a seq_cst load
-    Print { var: Var },
+    Print {
+        var: Var,
+    },
     Yield,
     /// `exit(0)`, or without `flush` `_exit(0)`
-    Exit { flush: bool },
+    Exit {
+        flush: bool,
+    },
     /// `pthread_exit`
     Leave,
 }
@@ -246,7 +350,11 @@ impl Program {
         fn walk(nodes: &mut [Node], next: &mut u32) {
             for node in nodes {
                 node.id = *next;
-                *next += if matches!(node.act, Act::Await { .. }) { 2 } else { 1 };
+                *next += if matches!(node.act, Act::Await { .. }) {
+                    2
+                } else {
+                    1
+                };
                 if let Some(body) = node.act.body_mut() {
                     walk(body, next);
                 }
@@ -262,9 +370,16 @@ impl Program {
     #[must_use]
     pub fn size(&self) -> usize {
         fn walk(nodes: &[Node]) -> usize {
-            nodes.iter().map(|n| 1 + n.act.body().map_or(0, |b| walk(b))).sum()
+            nodes
+                .iter()
+                .map(|n| 1 + n.act.body().map_or(0, |b| walk(b)))
+                .sum()
         }
-        self.onces.iter().chain(&self.threads).map(|b| walk(b)).sum()
+        self.onces
+            .iter()
+            .chain(&self.threads)
+            .map(|b| walk(b))
+            .sum()
     }
 
     /// Calls a function with every statement.

@@ -44,20 +44,46 @@ fn wrap(guard: Guard, mut inner: Vec<Act>) -> Vec<Act> {
         Guard::Try(mutex, asking) => {
             inner.push(Act::Unlock { mutex });
             let body = nodes(inner);
-            vec![Act::IfLock { mutex, asking, body }]
+            vec![Act::IfLock {
+                mutex,
+                asking,
+                body,
+            }]
         }
-        Guard::Shared(rwlock) => around(Act::LockShared { rwlock }, inner, Act::UnlockShared { rwlock }),
-        Guard::Exclusive(rwlock) => around(Act::LockExclusive { rwlock }, inner, Act::UnlockExclusive { rwlock }),
+        Guard::Shared(rwlock) => around(
+            Act::LockShared { rwlock },
+            inner,
+            Act::UnlockShared { rwlock },
+        ),
+        Guard::Exclusive(rwlock) => around(
+            Act::LockExclusive { rwlock },
+            inner,
+            Act::UnlockExclusive { rwlock },
+        ),
         Guard::TryRwlock(rwlock, exclusive) => {
-            inner.push(if exclusive { Act::UnlockExclusive { rwlock } } else { Act::UnlockShared { rwlock } });
+            inner.push(if exclusive {
+                Act::UnlockExclusive { rwlock }
+            } else {
+                Act::UnlockShared { rwlock }
+            });
             let body = nodes(inner);
-            vec![Act::IfRwlock { rwlock, exclusive, body }]
+            vec![Act::IfRwlock {
+                rwlock,
+                exclusive,
+                body,
+            }]
         }
-        Guard::Semaphore(semaphore) => around(Act::Acquire { semaphore }, inner, Act::Post { semaphore }),
+        Guard::Semaphore(semaphore) => {
+            around(Act::Acquire { semaphore }, inner, Act::Post { semaphore })
+        }
         Guard::TrySemaphore(semaphore, timed) => {
             inner.push(Act::Post { semaphore });
             let body = nodes(inner);
-            vec![Act::IfAcquire { semaphore, timed, body }]
+            vec![Act::IfAcquire {
+                semaphore,
+                timed,
+                body,
+            }]
         }
     }
 }
@@ -65,7 +91,14 @@ fn wrap(guard: Guard, mut inner: Vec<Act>) -> Vec<Act> {
 fn exchange(b: &mut Builder, local: usize, atomic: usize, expected: i16, desired: i16) -> Act {
     let success = b.any_order();
     let failure = b.failure_order(success);
-    Act::Cas { local, atomic, expected, desired, success, failure }
+    Act::Cas {
+        local,
+        atomic,
+        expected,
+        desired,
+        success,
+        failure,
+    }
 }
 
 fn only_reads(acts: &[Act]) -> bool {
@@ -75,7 +108,9 @@ fn only_reads(acts: &[Act]) -> bool {
 /// Every access under one lock, but perhaps one.
 fn guarded(b: &mut Builder) {
     let var = b.plain();
-    let kind = b.rng.below(if b.language() == Language::Rust { 5 } else { 7 });
+    let kind = b
+        .rng
+        .below(if b.language() == Language::Rust { 5 } else { 7 });
     let object = match kind {
         0..3 => b.mutex(),
         3..5 => {
@@ -96,7 +131,8 @@ fn guarded(b: &mut Builder) {
         let mut guard = match kind {
             0..3 if trying => {
                 let checked = b.program.mutexes.get(object) == Some(&MutexKind::Checked);
-                let timed = b.language() == Language::C && b.program.mutexes.get(object) == Some(&MutexKind::Normal);
+                let timed = b.language() == Language::C
+                    && b.program.mutexes.get(object) == Some(&MutexKind::Normal);
                 Guard::Try(
                     object,
                     match b.rng.below(3) {
@@ -134,7 +170,9 @@ fn publication(b: &mut Builder) {
     let var = b.plain();
     let atomic = b.atomic();
     let who = b.participants(2);
-    let [writer, reader, rest @ ..] = who.as_slice() else { return };
+    let [writer, reader, rest @ ..] = who.as_slice() else {
+        return;
+    };
     let mut acts = b.accesses(var);
     if b.rng.percent(25) {
         let order = b.order(&[Order::Release, Order::AcqRel, Order::SeqCst, Order::Acquire]);
@@ -142,20 +180,47 @@ fn publication(b: &mut Builder) {
     }
     let local = b.local();
     acts.push(match b.rng.below(6) {
-        0 => Act::FetchAdd { local, atomic, by: 1, order: b.any_order() },
-        1 => Act::Exchange { local, atomic, value: Value::Const(1), order: b.any_order() },
+        0 => Act::FetchAdd {
+            local,
+            atomic,
+            by: 1,
+            order: b.any_order(),
+        },
+        1 => Act::Exchange {
+            local,
+            atomic,
+            value: Value::Const(1),
+            order: b.any_order(),
+        },
         2 => exchange(b, local, atomic, 0, 1),
-        _ => Act::Store { atomic, value: Value::Const(1), order: b.store_order() },
+        _ => Act::Store {
+            atomic,
+            value: Value::Const(1),
+            order: b.store_order(),
+        },
     });
     if b.rng.percent(15) {
-        acts.push(Act::Store { atomic, value: Value::Const(2), order: b.store_order() });
+        acts.push(Act::Store {
+            atomic,
+            value: Value::Const(2),
+            order: b.store_order(),
+        });
     }
     b.put(*writer, acts);
     for middle in rest {
         let local = b.local();
         let act = match b.rng.below(3) {
-            0 => Act::FetchAdd { local, atomic, by: 1, order: b.any_order() },
-            1 => Act::Store { atomic, value: Value::Const(2), order: b.store_order() },
+            0 => Act::FetchAdd {
+                local,
+                atomic,
+                by: 1,
+                order: b.any_order(),
+            },
+            1 => Act::Store {
+                atomic,
+                value: Value::Const(2),
+                order: b.store_order(),
+            },
             _ => exchange(b, local, atomic, 1, 2),
         };
         b.put(*middle, vec![act]);
@@ -165,7 +230,12 @@ fn publication(b: &mut Builder) {
     let equals = 1 + i16::from(!rest.is_empty() && b.rng.percent(60));
     let equals = match b.rng.below(7) {
         0 => {
-            acts.push(Act::FetchAdd { local, atomic, by: 2, order: b.any_order() });
+            acts.push(Act::FetchAdd {
+                local,
+                atomic,
+                by: 2,
+                order: b.any_order(),
+            });
             equals
         }
         1 => {
@@ -173,11 +243,18 @@ fn publication(b: &mut Builder) {
             i16::from(b.rng.percent(60))
         }
         2 => {
-            acts.push(Act::Read { local, var: Var::Atomic(atomic) });
+            acts.push(Act::Read {
+                local,
+                var: Var::Atomic(atomic),
+            });
             equals
         }
         _ => {
-            acts.push(Act::Load { local, atomic, order: b.load_order() });
+            acts.push(Act::Load {
+                local,
+                atomic,
+                order: b.load_order(),
+            });
             equals
         }
     };
@@ -188,7 +265,11 @@ fn publication(b: &mut Builder) {
     }
     body.extend(b.accesses(var));
     let body = body.into_iter().map(Node::from).collect();
-    acts.push(Act::If { local, equals, body });
+    acts.push(Act::If {
+        local,
+        equals,
+        body,
+    });
     b.put(*reader, acts);
 }
 
@@ -203,9 +284,17 @@ fn lock_order(b: &mut Builder) {
     let var = b.plain();
     let gate = b.rng.percent(20).then(|| b.mutex());
     for thread in b.participants(2) {
-        let mut pair: Vec<Guard> = locks.iter().chain(third.iter()).map(|m| Guard::Mutex(*m)).collect();
+        let mut pair: Vec<Guard> = locks
+            .iter()
+            .chain(third.iter())
+            .map(|m| Guard::Mutex(*m))
+            .collect();
         if let Some(rwlock) = rwlock {
-            let guard = if b.rng.percent(50) { Guard::Shared(rwlock) } else { Guard::Exclusive(rwlock) };
+            let guard = if b.rng.percent(50) {
+                Guard::Shared(rwlock)
+            } else {
+                Guard::Exclusive(rwlock)
+            };
             pair.push(guard);
         }
         let from = b.rng.below(pair.len());
@@ -236,20 +325,38 @@ fn condition(b: &mut Builder) {
     b.program.conditions += 1;
     let condition = b.program.conditions - 1;
     let who = b.participants(2);
-    let Some((signaller, waiters)) = who.split_first() else { return };
+    let Some((signaller, waiters)) = who.split_first() else {
+        return;
+    };
     for waiter in waiters {
         let local = b.local();
         let mut inner = vec![match b.rng.below(8) {
             0 => Act::Wait { condition, mutex },
-            1 => Act::TimedWait { condition, mutex, local },
-            _ => Act::Await { condition, mutex, var: flag, until: 1 },
+            1 => Act::TimedWait {
+                condition,
+                mutex,
+                local,
+            },
+            _ => Act::Await {
+                condition,
+                mutex,
+                var: flag,
+                until: 1,
+            },
         }];
         inner.extend(b.accesses(data));
         b.put(*waiter, wrap(Guard::Mutex(mutex), inner));
     }
     let mut acts = b.accesses(data);
-    let set = Act::Write { var: flag, value: Value::Const(1) };
-    let wake = if b.rng.percent(50) { Act::Signal { condition } } else { Act::Broadcast { condition } };
+    let set = Act::Write {
+        var: flag,
+        value: Value::Const(1),
+    };
+    let wake = if b.rng.percent(50) {
+        Act::Signal { condition }
+    } else {
+        Act::Broadcast { condition }
+    };
     match b.rng.below(8) {
         0 => acts.extend([set, wake]),
         1 => {
@@ -301,7 +408,9 @@ fn handoff(b: &mut Builder) {
     let semaphore = b.program.semaphores.len() - 1;
     let var = b.plain();
     let who = b.participants(2);
-    let Some((taker, givers)) = who.split_first() else { return };
+    let Some((taker, givers)) = who.split_first() else {
+        return;
+    };
     for giver in givers {
         let mut acts = b.accesses(var);
         let at = if b.rng.percent(80) { acts.len() } else { 0 };
@@ -311,9 +420,16 @@ fn handoff(b: &mut Builder) {
     let inner = b.accesses(var);
     let acts = if b.rng.percent(30) {
         let body = inner.into_iter().map(Node::from).collect();
-        vec![Act::IfAcquire { semaphore, timed: b.rng.percent(50), body }]
+        vec![Act::IfAcquire {
+            semaphore,
+            timed: b.rng.percent(50),
+            body,
+        }]
     } else {
-        let mut acts = vec![Act::Acquire { semaphore }; 1 + usize::from(givers.len() > 1 && b.rng.percent(50))];
+        let mut acts = vec![
+            Act::Acquire { semaphore };
+            1 + usize::from(givers.len() > 1 && b.rng.percent(50))
+        ];
         acts.extend(inner);
         acts
     };
@@ -323,7 +439,13 @@ fn handoff(b: &mut Builder) {
 /// Something is made once, and used by all.
 fn once(b: &mut Builder) {
     let var = b.plain();
-    let mut body: Vec<Node> = vec![Act::Write { var, value: Value::Const(3) }.into()];
+    let mut body: Vec<Node> = vec![
+        Act::Write {
+            var,
+            value: Value::Const(3),
+        }
+        .into(),
+    ];
     if b.rng.percent(40) {
         body.push(Act::Add { var, by: 1 }.into());
     }
@@ -353,11 +475,18 @@ fn lost_update(b: &mut Builder) {
         for thread in who {
             let local = b.local();
             let read = vec![Act::Read { local, var }];
-            let write = vec![Act::Write { var, value: Value::Local(local, 1) }];
+            let write = vec![Act::Write {
+                var,
+                value: Value::Local(local, 1),
+            }];
             let acts = if whole {
                 wrap(Guard::Mutex(mutex), [read, write].concat())
             } else {
-                [wrap(Guard::Mutex(mutex), read), wrap(Guard::Mutex(mutex), write)].concat()
+                [
+                    wrap(Guard::Mutex(mutex), read),
+                    wrap(Guard::Mutex(mutex), write),
+                ]
+                .concat()
             };
             b.put(thread, acts);
         }
@@ -369,20 +498,46 @@ fn lost_update(b: &mut Builder) {
         for thread in who {
             let local = b.local();
             let acts = if whole {
-                vec![Act::FetchAdd { local, atomic, by: 1, order: b.any_order() }]
+                vec![Act::FetchAdd {
+                    local,
+                    atomic,
+                    by: 1,
+                    order: b.any_order(),
+                }]
             } else {
                 let (first, then) = (b.load_order(), b.store_order());
                 vec![
-                    Act::Load { local, atomic, order: first },
-                    Act::Store { atomic, value: Value::Local(local, 1), order: then },
+                    Act::Load {
+                        local,
+                        atomic,
+                        order: first,
+                    },
+                    Act::Store {
+                        atomic,
+                        value: Value::Local(local, 1),
+                        order: then,
+                    },
                 ]
             };
             b.put(thread, acts);
         }
-        b.after.push(Act::Load { local, atomic, order: Order::SeqCst }.into());
+        b.after.push(
+            Act::Load {
+                local,
+                atomic,
+                order: Order::SeqCst,
+            }
+            .into(),
+        );
     }
     if b.rng.percent(70) {
-        b.after.push(Act::Check { local, equals: many }.into());
+        b.after.push(
+            Act::Check {
+                local,
+                equals: many,
+            }
+            .into(),
+        );
     }
 }
 
@@ -394,16 +549,36 @@ fn soup(b: &mut Builder) {
             let acts = match b.rng.below(7) {
                 0 => {
                     let atomic = b.atomic();
-                    vec![Act::FetchAdd { local, atomic, by: 1, order: b.any_order() }]
+                    vec![Act::FetchAdd {
+                        local,
+                        atomic,
+                        by: 1,
+                        order: b.any_order(),
+                    }]
                 }
                 1 => {
                     let atomic = b.atomic();
-                    vec![Act::Store { atomic, value: Value::Const(2), order: b.store_order() }]
+                    vec![Act::Store {
+                        atomic,
+                        value: Value::Const(2),
+                        order: b.store_order(),
+                    }]
                 }
                 2 => {
                     let (var, atomic) = (b.plain(), b.atomic());
                     let body = b.accesses(var).into_iter().map(Node::from).collect();
-                    vec![Act::Load { local, atomic, order: b.load_order() }, Act::If { local, equals: 1, body }]
+                    vec![
+                        Act::Load {
+                            local,
+                            atomic,
+                            order: b.load_order(),
+                        },
+                        Act::If {
+                            local,
+                            equals: 1,
+                            body,
+                        },
+                    ]
                 }
                 3 => vec![Act::Yield],
                 4 => {

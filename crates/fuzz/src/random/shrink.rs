@@ -64,14 +64,20 @@ fn without_thread(program: &Program, gone: usize) -> Option<Program> {
     for body in &mut out.threads {
         body.retain(|node| !matches!(node.act, Act::Create { thread } | Act::Join { thread } | Act::Detach { thread } if thread == gone));
         for node in body {
-            if let Act::Create { thread } | Act::Join { thread } | Act::Detach { thread } = &mut node.act
+            if let Act::Create { thread } | Act::Join { thread } | Act::Detach { thread } =
+                &mut node.act
                 && *thread > gone
             {
                 *thread -= 1;
             }
         }
     }
-    let created = |n: usize| out.threads.iter().flatten().any(|node| matches!(node.act, Act::Create { thread } if thread == n));
+    let created = |n: usize| {
+        out.threads
+            .iter()
+            .flatten()
+            .any(|node| matches!(node.act, Act::Create { thread } if thread == n))
+    };
     for thread in 1..out.threads.len() {
         whole &= created(thread);
     }

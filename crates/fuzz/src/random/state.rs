@@ -113,7 +113,11 @@ impl State {
             clock.tick(number);
             Thread {
                 pc: 0,
-                status: if number == 0 { Status::Ready } else { Status::Unborn },
+                status: if number == 0 {
+                    Status::Ready
+                } else {
+                    Status::Unborn
+                },
                 locals: [0; LOCALS + 1],
                 clock,
                 fence: Clock::default(),
@@ -133,7 +137,9 @@ impl State {
             read: nothing,
         };
         State {
-            threads: (0..program.threads.len().min(THREADS)).map(thread).collect(),
+            threads: (0..program.threads.len().min(THREADS))
+                .map(thread)
+                .collect(),
             memory: vec![0; program.plain + program.atomics],
             seen: vec![Vec::new(); program.plain + program.atomics],
             released: vec![nothing; program.atomics],

@@ -28,12 +28,22 @@ pub fn at(code: &[Vec<Step>], thread: usize, pc: usize) -> Option<&Step> {
 impl<'a> Machine<'a> {
     /// Passes jumps and checks that hold.
     pub fn settle(&self, state: &mut State, thread: usize) {
-        let Some(t) = state.threads.get_mut(thread) else { return };
+        let Some(t) = state.threads.get_mut(thread) else {
+            return;
+        };
         while let Some(step) = at(self.code, thread, t.pc) {
             match &step.op {
                 Op::Jump(to) => t.pc = *to,
-                Op::Branch { local, equals, otherwise } if is_silent(step) => {
-                    t.pc = if t.locals[*local] == *equals { t.pc + 1 } else { *otherwise };
+                Op::Branch {
+                    local,
+                    equals,
+                    otherwise,
+                } if is_silent(step) => {
+                    t.pc = if t.locals[*local] == *equals {
+                        t.pc + 1
+                    } else {
+                        *otherwise
+                    };
                 }
                 Op::Do(Act::Check { local, equals }) if t.locals[*local] == *equals => t.pc += 1,
                 _ => break,
@@ -43,9 +53,13 @@ impl<'a> Machine<'a> {
 
     /// The states after the next step of a thread; none if it cannot go on.
     pub fn successors(&mut self, state: &State, thread: usize) -> Vec<State> {
-        let Some(t) = state.threads.get(thread) else { return Vec::new() };
+        let Some(t) = state.threads.get(thread) else {
+            return Vec::new();
+        };
         let code: &'a [Vec<Step>] = self.code;
-        let Some(step) = at(code, thread, t.pc) else { return Vec::new() };
+        let Some(step) = at(code, thread, t.pc) else {
+            return Vec::new();
+        };
         match t.status {
             Status::Unborn | Status::Done | Status::AtBarrier => Vec::new(),
             Status::Waiting(_, timed) => {
@@ -68,7 +82,8 @@ impl<'a> Machine<'a> {
     }
 
     fn relock(&mut self, state: &State, thread: usize, step: &Step, late: bool) -> Option<State> {
-        let (Op::Do(Act::Wait { mutex, .. }) | Op::Do(Act::TimedWait { mutex, .. })) = &step.op else {
+        let (Op::Do(Act::Wait { mutex, .. }) | Op::Do(Act::TimedWait { mutex, .. })) = &step.op
+        else {
             return None;
         };
         if state.mutexes[*mutex].owner != NOBODY {
@@ -103,16 +118,25 @@ impl<'a> Machine<'a> {
                 self.access(&mut after, thread, id, *var, Some(value), false);
                 one(after)
             }
-            Op::AwaitRead { act: Act::Await { var, until, .. }, out } => {
+            Op::AwaitRead {
+                act: Act::Await { var, until, .. },
+                out,
+            } => {
                 if self.access(&mut after, thread, id, *var, None, false) == *until {
                     after.threads[thread].pc = *out;
                 }
                 one(after)
             }
-            Op::AskLock { mutex, asking, otherwise } => {
+            Op::AskLock {
+                mutex,
+                asking,
+                otherwise,
+            } => {
                 let lock = &state.mutexes[*mutex];
                 let mine = usize::from(lock.owner) == thread;
-                if lock.owner == NOBODY || (mine && self.program.mutexes[*mutex] == MutexKind::Recursive) {
+                if lock.owner == NOBODY
+                    || (mine && self.program.mutexes[*mutex] == MutexKind::Recursive)
+                {
                     take(&mut after, thread, *mutex);
                 } else if *asking == Asking::Checked && !mine {
                     return Vec::new();
@@ -121,13 +145,21 @@ impl<'a> Machine<'a> {
                 }
                 one(after)
             }
-            Op::AskRwlock { rwlock, exclusive, otherwise } => {
+            Op::AskRwlock {
+                rwlock,
+                exclusive,
+                otherwise,
+            } => {
                 if !self.take_rwlock(&mut after, thread, *rwlock, *exclusive) {
                     after.threads[thread].pc = *otherwise;
                 }
                 one(after)
             }
-            Op::AskSemaphore { semaphore, otherwise, .. } => {
+            Op::AskSemaphore {
+                semaphore,
+                otherwise,
+                ..
+            } => {
                 if !take_semaphore(&mut after, thread, *semaphore) {
                     after.threads[thread].pc = *otherwise;
                 }
@@ -163,9 +195,19 @@ impl<'a> Machine<'a> {
     }
 
     #[allow(clippy::too_many_lines)]
-    fn act(&mut self, state: &State, mut after: State, thread: usize, id: u32, act: &Act) -> Vec<State> {
+    fn act(
+        &mut self,
+        state: &State,
+        mut after: State,
+        thread: usize,
+        id: u32,
+        act: &Act,
+    ) -> Vec<State> {
         match act {
-            Act::Read { local, var } => after.threads[thread].locals[*local] = self.access(&mut after, thread, id, *var, None, false),
+            Act::Read { local, var } => {
+                after.threads[thread].locals[*local] =
+                    self.access(&mut after, thread, id, *var, None, false)
+            }
             Act::Print { var } => {
                 let atomic = matches!(var, Var::Atomic(_));
                 let value = self.access(&mut after, thread, id, *var, None, atomic);
@@ -181,34 +223,93 @@ impl<'a> Machine<'a> {
                     after.released[*n] = Clock::default();
                 }
             }
-            Act::Load { local, atomic, order } => {
-                after.threads[thread].locals[*local] = self.access(&mut after, thread, id, Var::Atomic(*atomic), None, true);
+            Act::Load {
+                local,
+                atomic,
+                order,
+            } => {
+                after.threads[thread].locals[*local] =
+                    self.access(&mut after, thread, id, Var::Atomic(*atomic), None, true);
                 observe(&mut after, thread, *atomic, *order);
             }
-            Act::Store { atomic, value, order } => {
+            Act::Store {
+                atomic,
+                value,
+                order,
+            } => {
                 let value = worth(&after, thread, *value);
-                self.access(&mut after, thread, id, Var::Atomic(*atomic), Some(value), true);
+                self.access(
+                    &mut after,
+                    thread,
+                    id,
+                    Var::Atomic(*atomic),
+                    Some(value),
+                    true,
+                );
                 publish(&mut after, thread, *atomic, *order, false);
             }
-            Act::FetchAdd { local, atomic, by, order } => {
+            Act::FetchAdd {
+                local,
+                atomic,
+                by,
+                order,
+            } => {
                 let old = after.memory[self.program.plain + atomic];
-                self.access(&mut after, thread, id, Var::Atomic(*atomic), Some(old.wrapping_add(*by)), true);
+                self.access(
+                    &mut after,
+                    thread,
+                    id,
+                    Var::Atomic(*atomic),
+                    Some(old.wrapping_add(*by)),
+                    true,
+                );
                 observe(&mut after, thread, *atomic, *order);
                 publish(&mut after, thread, *atomic, *order, true);
                 after.threads[thread].locals[*local] = old;
             }
-            Act::Exchange { local, atomic, value, order } => {
+            Act::Exchange {
+                local,
+                atomic,
+                value,
+                order,
+            } => {
                 let old = after.memory[self.program.plain + atomic];
                 let value = worth(&after, thread, *value);
-                self.access(&mut after, thread, id, Var::Atomic(*atomic), Some(value), true);
+                self.access(
+                    &mut after,
+                    thread,
+                    id,
+                    Var::Atomic(*atomic),
+                    Some(value),
+                    true,
+                );
                 observe(&mut after, thread, *atomic, *order);
                 publish(&mut after, thread, *atomic, *order, true);
                 after.threads[thread].locals[*local] = old;
             }
-            Act::Cas { local, atomic, expected, desired, success, failure } => {
+            Act::Cas {
+                local,
+                atomic,
+                expected,
+                desired,
+                success,
+                failure,
+            } => {
                 let done = after.memory[self.program.plain + atomic] == *expected;
-                self.access(&mut after, thread, id, Var::Atomic(*atomic), done.then_some(*desired), true);
-                observe(&mut after, thread, *atomic, if done { *success } else { *failure });
+                self.access(
+                    &mut after,
+                    thread,
+                    id,
+                    Var::Atomic(*atomic),
+                    done.then_some(*desired),
+                    true,
+                );
+                observe(
+                    &mut after,
+                    thread,
+                    *atomic,
+                    if done { *success } else { *failure },
+                );
                 if done {
                     publish(&mut after, thread, *atomic, *success, true);
                 }
@@ -226,7 +327,8 @@ impl<'a> Machine<'a> {
             }
             Act::Lock { mutex } => {
                 let lock = &state.mutexes[*mutex];
-                let again = usize::from(lock.owner) == thread && self.program.mutexes[*mutex] == MutexKind::Recursive;
+                let again = usize::from(lock.owner) == thread
+                    && self.program.mutexes[*mutex] == MutexKind::Recursive;
                 if lock.owner != NOBODY && !again {
                     return Vec::new();
                 }
@@ -260,11 +362,15 @@ impl<'a> Machine<'a> {
                 semaphore.0 = semaphore.0.saturating_add(1);
                 semaphore.1.join(&known);
             }
-            Act::Wait { condition, mutex } | Act::TimedWait { condition, mutex, .. } => {
+            Act::Wait { condition, mutex }
+            | Act::TimedWait {
+                condition, mutex, ..
+            } => {
                 give(&mut after, thread, *mutex);
                 let timed = matches!(act, Act::TimedWait { .. });
                 after.threads[thread].pc -= 1;
-                after.threads[thread].status = Status::Waiting(u8::try_from(*condition).unwrap_or(NOBODY), timed);
+                after.threads[thread].status =
+                    Status::Waiting(u8::try_from(*condition).unwrap_or(NOBODY), timed);
             }
             Act::Signal { condition } => {
                 let known = release(&mut after, thread);
@@ -291,7 +397,9 @@ impl<'a> Machine<'a> {
                 let known = after.threads[*child].clock;
                 after.threads[thread].clock.join(&known);
             }
-            Act::Exit { flush } => after.ending = Some(if *flush { Ending::Exit } else { Ending::Quick }),
+            Act::Exit { flush } => {
+                after.ending = Some(if *flush { Ending::Exit } else { Ending::Quick })
+            }
             Act::Leave => leave(&mut after, thread),
             _ => {}
         }
@@ -299,7 +407,15 @@ impl<'a> Machine<'a> {
     }
 
     /// An access of a variable; what it reads. Compares it with what others did.
-    fn access(&mut self, state: &mut State, thread: usize, id: u32, var: Var, write: Option<i16>, atomic: bool) -> i16 {
+    fn access(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        id: u32,
+        var: Var,
+        write: Option<i16>,
+        atomic: bool,
+    ) -> i16 {
         let place = place(self.program, var);
         let now = Seen {
             thread: u8::try_from(thread).unwrap_or(NOBODY),
@@ -309,12 +425,18 @@ impl<'a> Machine<'a> {
             epoch: state.threads[thread].clock.of(thread),
         };
         for earlier in &state.seen[place] {
-            if earlier.conflicts_with(&now) && !state.threads[thread].clock.knows(usize::from(earlier.thread), earlier.epoch) {
+            if earlier.conflicts_with(&now)
+                && !state.threads[thread]
+                    .clock
+                    .knows(usize::from(earlier.thread), earlier.epoch)
+            {
                 self.races.insert((earlier.id.min(id), earlier.id.max(id)));
             }
         }
         let list = &mut state.seen[place];
-        list.retain(|s| (s.thread, s.id, s.write, s.atomic) != (now.thread, now.id, now.write, now.atomic));
+        list.retain(|s| {
+            (s.thread, s.id, s.write, s.atomic) != (now.thread, now.id, now.write, now.atomic)
+        });
         list.push(now);
         list.sort_unstable();
         let old = state.memory[place];
@@ -324,7 +446,13 @@ impl<'a> Machine<'a> {
         old
     }
 
-    fn take_rwlock(&self, state: &mut State, thread: usize, rwlock: usize, exclusive: bool) -> bool {
+    fn take_rwlock(
+        &self,
+        state: &mut State,
+        thread: usize,
+        rwlock: usize,
+        exclusive: bool,
+    ) -> bool {
         let lock = &mut state.rwlocks[rwlock];
         if lock.writer != NOBODY || (exclusive && lock.readers != 0) {
             return false;
@@ -398,7 +526,9 @@ impl<'a> Machine<'a> {
 
 fn waiters(state: &State, condition: usize) -> Vec<usize> {
     let at = |t: &super::state::Thread| matches!(t.status, Status::Waiting(c, _) if usize::from(c) == condition);
-    (0..state.threads.len()).filter(|t| at(&state.threads[*t])).collect()
+    (0..state.threads.len())
+        .filter(|t| at(&state.threads[*t]))
+        .collect()
 }
 
 /// What a thread knows, for others to learn; what it does from now on is not part of that.
@@ -447,7 +577,11 @@ fn observe(state: &mut State, thread: usize, atomic: usize, order: Order) {
 
 /// What a store leaves for those who read it; a read-modify-write goes on with the release sequence.
 fn publish(state: &mut State, thread: usize, atomic: usize, order: Order, goes_on: bool) {
-    let mut known = if order.releases() { release(state, thread) } else { state.threads[thread].fence };
+    let mut known = if order.releases() {
+        release(state, thread)
+    } else {
+        state.threads[thread].fence
+    };
     if goes_on {
         known.join(&state.released[atomic]);
     }
@@ -456,7 +590,11 @@ fn publish(state: &mut State, thread: usize, atomic: usize, order: Order, goes_o
 
 fn leave(state: &mut State, thread: usize) {
     state.threads[thread].status = Status::Done;
-    if state.threads.iter().all(|t| matches!(t.status, Status::Done | Status::Unborn)) {
+    if state
+        .threads
+        .iter()
+        .all(|t| matches!(t.status, Status::Done | Status::Unborn))
+    {
         state.ending = Some(Ending::Exit);
     }
 }

@@ -22,7 +22,9 @@ impl Share {
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = (self.found * 100).checked_div(self.all).map_or(String::new(), |p| format!(" ({p}%)"));
+        let percent = (self.found * 100)
+            .checked_div(self.all)
+            .map_or(String::new(), |p| format!(" ({p}%)"));
         f.pad(&format!("{}/{}{percent}", self.found, self.all))
     }
 }
@@ -68,10 +70,21 @@ impl Figures {
         for (recall, found) in self.recall.iter_mut().zip(&outcome.found) {
             let found = found.clone().unwrap_or_default();
             recall.races.add(found.races.len(), truth.races.len());
-            recall.racy.add(usize::from(!found.races.is_empty()), usize::from(!truth.races.is_empty()));
-            let deadlocked = truth.deadlocks.iter().any(|d| found.deadlocks.iter().any(|set| set.is_subset(d)));
-            recall.deadlocks.add(usize::from(deadlocked), usize::from(!truth.deadlocks.is_empty()));
-            recall.failures.add(found.failures.len(), truth.failures.len());
+            recall.racy.add(
+                usize::from(!found.races.is_empty()),
+                usize::from(!truth.races.is_empty()),
+            );
+            let deadlocked = truth
+                .deadlocks
+                .iter()
+                .any(|d| found.deadlocks.iter().any(|set| set.is_subset(d)));
+            recall.deadlocks.add(
+                usize::from(deadlocked),
+                usize::from(!truth.deadlocks.is_empty()),
+            );
+            recall
+                .failures
+                .add(found.failures.len(), truth.failures.len());
         }
     }
 }
@@ -83,10 +96,17 @@ impl fmt::Display for Figures {
             "{} programs ({} more were too large), {} searched exhaustively, {} replays, {} states",
             self.programs, self.too_large, self.exhausted, self.replays, self.states
         )?;
-        writeln!(f, "| command | pairs of lines that race | racy programs | programs that deadlock | failures |")?;
+        writeln!(
+            f,
+            "| command | pairs of lines that race | racy programs | programs that deadlock | failures |"
+        )?;
         writeln!(f, "|---|---|---|---|---|")?;
         for (name, recall) in COMMANDS.iter().zip(&self.recall) {
-            writeln!(f, "| `{name}` | {} | {} | {} | {} |", recall.races, recall.racy, recall.deadlocks, recall.failures)?;
+            writeln!(
+                f,
+                "| `{name}` | {} | {} | {} | {} |",
+                recall.races, recall.racy, recall.deadlocks, recall.failures
+            )?;
         }
         Ok(())
     }

@@ -50,7 +50,10 @@ pub fn build(tool: &Tool, folder: &Path, programs: &[&Program]) -> Result<Built,
     };
     let ran = tool.plain(folder, &all).map_err(|e| e.to_string())?;
     if ran.code != Some(0) {
-        return Err(format!("{} ended with {:?}: {}", ran.command, ran.code, ran.stderr));
+        return Err(format!(
+            "{} ended with {:?}: {}",
+            ran.command, ran.code, ran.stderr
+        ));
     }
     Ok(Built {
         program: folder.join("batch"),
@@ -98,11 +101,19 @@ struct Trial<'a> {
 /// # Errors
 ///
 /// If a command cannot be started.
-pub fn run(tool: &Tool, built: &Built, n: usize, known: &Known, plan: &Plan) -> io::Result<Outcome> {
+pub fn run(
+    tool: &Tool,
+    built: &Built,
+    n: usize,
+    known: &Known,
+    plan: &Plan,
+) -> io::Result<Outcome> {
     let folder = built.folder.join(format!("run-{n}"));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    let Some(lines) = built.batch.lines.get(n) else { return Ok(Outcome::default()) };
+    let Some(lines) = built.batch.lines.get(n) else {
+        return Ok(Outcome::default());
+    };
     let mut trial = Trial {
         tool,
         folder,
@@ -119,16 +130,31 @@ pub fn run(tool: &Tool, built: &Built, n: usize, known: &Known, plan: &Plan) -> 
     let behind = ["--", program.as_str(), number.as_str()];
     let mut replay = None;
     let check = if wanted("check") || wanted("predict") || wanted("replay") {
-        let (found, report) = trial.command("check", &["check", "--seed", &seed], &behind, &[0, 66])?;
-        replay = report.and_then(|r| r.findings.into_iter().find(|f| f.rung == "confirmed" && f.replay)).map(|f| f.id);
+        let (found, report) =
+            trial.command("check", &["check", "--seed", &seed], &behind, &[0, 66])?;
+        replay = report
+            .and_then(|r| {
+                r.findings
+                    .into_iter()
+                    .find(|f| f.rung == "confirmed" && f.replay)
+            })
+            .map(|f| f.id);
         found
     } else {
         None
     };
     trial.outcome.found.push(check);
-    let watch = if wanted("watch") { trial.command("watch", &["watch"], &behind, &[0, 66])?.0 } else { None };
+    let watch = if wanted("watch") {
+        trial.command("watch", &["watch"], &behind, &[0, 66])?.0
+    } else {
+        None
+    };
     trial.outcome.found.push(watch);
-    let predict = if wanted("predict") { trial.command("predict", &["predict"], &["1"], &[0, 66])?.0 } else { None };
+    let predict = if wanted("predict") {
+        trial.command("predict", &["predict"], &["1"], &[0, 66])?.0
+    } else {
+        None
+    };
     trial.outcome.found.push(predict);
     if let Some(id) = replay
         && plan.replays > 0
@@ -136,9 +162,17 @@ pub fn run(tool: &Tool, built: &Built, n: usize, known: &Known, plan: &Plan) -> 
     {
         trial.replay(&id, plan.replays)?;
     }
-    let explore = if wanted("explore") { trial.explore(&behind)? } else { None };
+    let explore = if wanted("explore") {
+        trial.explore(&behind)?
+    } else {
+        None
+    };
     trial.outcome.found.push(explore);
-    let Trial { folder, mut outcome, .. } = trial;
+    let Trial {
+        folder,
+        mut outcome,
+        ..
+    } = trial;
     if let Some(only) = plan.only {
         outcome.wrong.retain(|w| w.command == only);
     }
@@ -151,7 +185,11 @@ impl Trial<'_> {
         if !self.judge.known.most.stuck.is_empty() {
             return Ok(());
         }
-        let ran = tool::run(Command::new(program).arg(number), &self.folder, Duration::from_secs(20))?;
+        let ran = tool::run(
+            Command::new(program).arg(number),
+            &self.folder,
+            Duration::from_secs(20),
+        )?;
         let aborted = ran.signal == Some(6) && !self.judge.known.most.failures.is_empty();
         let mut seen = ran.clone();
         if aborted {
@@ -163,14 +201,22 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn command(&mut self, name: &'static str, arguments: &[&str], behind: &[&str], codes: &[i32]) -> io::Result<(Option<Found>, Option<Report>)> {
+    fn command(
+        &mut self,
+        name: &'static str,
+        arguments: &[&str],
+        behind: &[&str],
+        codes: &[i32],
+    ) -> io::Result<(Option<Found>, Option<Report>)> {
         let mut tool = self.tool.clone();
         if name == "watch" && !self.judge.known.most.stuck.is_empty() {
             tool.limit = Duration::from_secs(3);
         }
         let (mut ran, report) = tool.report(&self.folder, name, arguments, behind)?;
         let reported = report.as_ref().map_or(0, |r| r.findings.len());
-        if matches!(name, "predict" | "explore") && !self.judge.known.most.outputs.contains(&ran.stdout) {
+        if matches!(name, "predict" | "explore")
+            && !self.judge.known.most.outputs.contains(&ran.stdout)
+        {
             // The recorded run's output is the program's; a search prints none.
             ran.stdout.clear();
         }
@@ -197,8 +243,18 @@ impl Trial<'_> {
     }
 
     fn explore(&mut self, behind: &[&str]) -> io::Result<Option<Found>> {
-        let (found, report) = self.command("explore", &["explore", "--search-time", "5s"], behind, &[0, 5, 66])?;
-        let exhausted = report.is_some_and(|r| r.stats.get("exhausted").and_then(serde_json::Value::as_bool) == Some(true));
+        let (found, report) = self.command(
+            "explore",
+            &["explore", "--search-time", "5s"],
+            behind,
+            &[0, 5, 66],
+        )?;
+        let exhausted = report.is_some_and(|r| {
+            r.stats
+                .get("exhausted")
+                .and_then(serde_json::Value::as_bool)
+                == Some(true)
+        });
         self.outcome.exhausted = exhausted;
         if let Some(found) = found.as_ref().filter(|_| exhausted) {
             let missing = self.judge.exhausted("explore", found);
@@ -208,7 +264,9 @@ impl Trial<'_> {
     }
 
     fn replay(&mut self, id: &str, times: usize) -> io::Result<()> {
-        let ran = self.tool.plain(&self.folder, &["replay", id, "--times", &times.to_string()])?;
+        let ran = self
+            .tool
+            .plain(&self.folder, &["replay", id, "--times", &times.to_string()])?;
         self.outcome.replays += times;
         if ran.code != Some(66) {
             self.outcome.wrong.push(Disagreement {

@@ -89,8 +89,10 @@ impl Walk<'_> {
     }
 
     fn rwlock_free(&self, rwlock: usize) -> Option<()> {
-        (rwlock < self.program.rwlocks && !self.held.contains_key(&Held::Shared(rwlock)) && !self.held.contains_key(&Held::Exclusive(rwlock)))
-            .then_some(())
+        (rwlock < self.program.rwlocks
+            && !self.held.contains_key(&Held::Shared(rwlock))
+            && !self.held.contains_key(&Held::Exclusive(rwlock)))
+        .then_some(())
     }
 
     fn one(&mut self, act: &Act, top: bool) -> Option<()> {
@@ -102,17 +104,25 @@ impl Walk<'_> {
                 match self.kind(*mutex)? {
                     MutexKind::Recursive => {}
                     MutexKind::Checked if again => return None,
-                    MutexKind::Normal | MutexKind::Spin if again && language != Language::C => return None,
+                    MutexKind::Normal | MutexKind::Spin if again && language != Language::C => {
+                        return None;
+                    }
                     _ => {}
                 }
                 *self.held.entry(Held::Mutex(*mutex)).or_insert(0) += 1;
             }
             Act::Unlock { mutex } => self.drop_one(Held::Mutex(*mutex))?,
-            Act::IfLock { mutex, asking, body } => {
+            Act::IfLock {
+                mutex,
+                asking,
+                body,
+            } => {
                 let kind = self.kind(*mutex)?;
                 let again = self.has(*mutex) > 0;
                 let fits = match asking {
-                    Asking::Try => language == Language::C || !again || kind == MutexKind::Recursive,
+                    Asking::Try => {
+                        language == Language::C || !again || kind == MutexKind::Recursive
+                    }
                     Asking::Timed => language == Language::C && !again && kind == MutexKind::Normal,
                     Asking::Checked => language == Language::C && kind == MutexKind::Checked,
                 };
@@ -127,14 +137,29 @@ impl Walk<'_> {
             Act::LockShared { rwlock } | Act::LockExclusive { rwlock } => {
                 self.may_wait()?;
                 self.rwlock_free(*rwlock)?;
-                let held = if matches!(act, Act::LockShared { .. }) { Held::Shared(*rwlock) } else { Held::Exclusive(*rwlock) };
+                let held = if matches!(act, Act::LockShared { .. }) {
+                    Held::Shared(*rwlock)
+                } else {
+                    Held::Exclusive(*rwlock)
+                };
                 self.held.insert(held, 1);
             }
             Act::UnlockShared { rwlock } => self.drop_one(Held::Shared(*rwlock))?,
             Act::UnlockExclusive { rwlock } => self.drop_one(Held::Exclusive(*rwlock))?,
-            Act::IfRwlock { rwlock, exclusive, body } => {
+            Act::IfRwlock {
+                rwlock,
+                exclusive,
+                body,
+            } => {
                 self.rwlock_free(*rwlock)?;
-                self.inside_taken(body, if *exclusive { Held::Exclusive(*rwlock) } else { Held::Shared(*rwlock) })?;
+                self.inside_taken(
+                    body,
+                    if *exclusive {
+                        Held::Exclusive(*rwlock)
+                    } else {
+                        Held::Shared(*rwlock)
+                    },
+                )?;
             }
             Act::Acquire { .. } => self.may_wait()?,
             Act::IfAcquire { body, .. } => {
@@ -143,7 +168,10 @@ impl Walk<'_> {
             }
             Act::Await { mutex, .. } | Act::Wait { mutex, .. } | Act::TimedWait { mutex, .. } => {
                 self.may_wait()?;
-                if self.has(*mutex) != 1 || self.kind(*mutex)? == MutexKind::Spin || (language == Language::Cpp && self.kind(*mutex)? != MutexKind::Normal) {
+                if self.has(*mutex) != 1
+                    || self.kind(*mutex)? == MutexKind::Spin
+                    || (language == Language::Cpp && self.kind(*mutex)? != MutexKind::Normal)
+                {
                     return None;
                 }
             }

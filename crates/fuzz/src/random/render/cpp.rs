@@ -14,7 +14,11 @@ fn var(n: usize, var: Var) -> String {
 }
 
 fn mutex_type(kind: MutexKind) -> &'static str {
-    if kind == MutexKind::Recursive { "std::recursive_mutex" } else { "std::mutex" }
+    if kind == MutexKind::Recursive {
+        "std::recursive_mutex"
+    } else {
+        "std::mutex"
+    }
 }
 
 impl Writer for Cpp {
@@ -85,7 +89,9 @@ impl Writer for Cpp {
                 out.push(format!("r{n}_{i} = new std::shared_mutex;"));
             }
             for (i, first) in program.semaphores.iter().enumerate() {
-                out.push(format!("s{n}_{i} = new std::counting_semaphore<>({first});"));
+                out.push(format!(
+                    "s{n}_{i} = new std::counting_semaphore<>({first});"
+                ));
             }
             for i in 0..program.conditions {
                 out.push(format!("c{n}_{i} = new std::condition_variable;"));
@@ -106,7 +112,11 @@ impl Writer for Cpp {
     }
 
     fn close_thread(&self, _: &Program, thread: usize) -> Vec<String> {
-        if thread == 0 { vec!["return 0;".to_owned()] } else { Vec::new() }
+        if thread == 0 {
+            vec!["return 0;".to_owned()]
+        } else {
+            Vec::new()
+        }
     }
 
     fn leaf(&self, n: usize, program: &Program, act: &Act) -> String {
@@ -114,13 +124,47 @@ impl Writer for Cpp {
             Act::Read { local: l, var: v } => format!("{} = {};", local(*l), var(n, *v)),
             Act::Write { var: v, value: x } => format!("{} = {};", var(n, *v), value(*x)),
             Act::Add { var: v, by } => format!("{} += {by};", var(n, *v)),
-            Act::Load { local: l, atomic, order: o } => format!("{} = a{n}_{atomic}.load({});", local(*l), order(*o)),
-            Act::Store { atomic, value: x, order: o } => format!("a{n}_{atomic}.store({}, {});", value(*x), order(*o)),
-            Act::FetchAdd { local: l, atomic, by, order: o } => format!("{} = a{n}_{atomic}.fetch_add({by}, {});", local(*l), order(*o)),
-            Act::Exchange { local: l, atomic, value: x, order: o } => {
-                format!("{} = a{n}_{atomic}.exchange({}, {});", local(*l), value(*x), order(*o))
+            Act::Load {
+                local: l,
+                atomic,
+                order: o,
+            } => format!("{} = a{n}_{atomic}.load({});", local(*l), order(*o)),
+            Act::Store {
+                atomic,
+                value: x,
+                order: o,
+            } => format!("a{n}_{atomic}.store({}, {});", value(*x), order(*o)),
+            Act::FetchAdd {
+                local: l,
+                atomic,
+                by,
+                order: o,
+            } => format!(
+                "{} = a{n}_{atomic}.fetch_add({by}, {});",
+                local(*l),
+                order(*o)
+            ),
+            Act::Exchange {
+                local: l,
+                atomic,
+                value: x,
+                order: o,
+            } => {
+                format!(
+                    "{} = a{n}_{atomic}.exchange({}, {});",
+                    local(*l),
+                    value(*x),
+                    order(*o)
+                )
             }
-            Act::Cas { local: l, atomic, expected, desired, success, failure } => format!(
+            Act::Cas {
+                local: l,
+                atomic,
+                expected,
+                desired,
+                success,
+                failure,
+            } => format!(
                 "{{ int e = {expected}; {} = a{n}_{atomic}.compare_exchange_strong(e, {desired}, {}, {}); }}",
                 local(*l),
                 order(*success),
@@ -136,9 +180,15 @@ impl Writer for Cpp {
             Act::Acquire { semaphore } => format!("s{n}_{semaphore}->acquire();"),
             Act::Post { semaphore } => format!("s{n}_{semaphore}->release();"),
             Act::Wait { condition, mutex } => {
-                format!("{{ std::unique_lock<std::mutex> u(*m{n}_{mutex}, std::adopt_lock); c{n}_{condition}->wait(u); u.release(); }}")
+                format!(
+                    "{{ std::unique_lock<std::mutex> u(*m{n}_{mutex}, std::adopt_lock); c{n}_{condition}->wait(u); u.release(); }}"
+                )
             }
-            Act::TimedWait { condition, mutex, local: l } => format!(
+            Act::TimedWait {
+                condition,
+                mutex,
+                local: l,
+            } => format!(
                 "{{ std::unique_lock<std::mutex> u(*m{n}_{mutex}, std::adopt_lock); {} = c{n}_{condition}->wait_for(u, std::chrono::milliseconds(2)) == std::cv_status::timeout; u.release(); }}",
                 local(*l)
             ),
@@ -146,11 +196,15 @@ impl Writer for Cpp {
             Act::Broadcast { condition } => format!("c{n}_{condition}->notify_all();"),
             Act::Barrier { barrier } => format!("b{n}_{barrier}->arrive_and_wait();"),
             Act::Once { once } => format!("std::call_once(*o{n}_{once}, once{n}_{once});"),
-            Act::Check { local: l, equals } => format!("if ({} != {equals}) std::abort();", local(*l)),
+            Act::Check { local: l, equals } => {
+                format!("if ({} != {equals}) std::abort();", local(*l))
+            }
             Act::Create { thread } => format!("std::thread t{thread}(thread{n}_{thread});"),
             Act::Join { thread } => format!("t{thread}.join();"),
             Act::Detach { thread } => format!("t{thread}.detach();"),
-            Act::Print { var: Var::Atomic(i) } => format!("std::printf(\"%d\\n\", a{n}_{i}.load());"),
+            Act::Print {
+                var: Var::Atomic(i),
+            } => format!("std::printf(\"%d\\n\", a{n}_{i}.load());"),
             Act::Print { var: v } => format!("std::printf(\"%d\\n\", {});", var(n, *v)),
             Act::Yield => "std::this_thread::yield();".to_owned(),
             act => C.leaf(n, program, act),
@@ -161,9 +215,17 @@ impl Writer for Cpp {
         match act {
             Act::Await { var: v, until, .. } => format!("while ({} != {until}) {{", var(n, *v)),
             Act::IfLock { mutex, .. } => format!("if (m{n}_{mutex}->try_lock()) {{"),
-            Act::IfRwlock { rwlock, exclusive: true, .. } => format!("if (r{n}_{rwlock}->try_lock()) {{"),
+            Act::IfRwlock {
+                rwlock,
+                exclusive: true,
+                ..
+            } => format!("if (r{n}_{rwlock}->try_lock()) {{"),
             Act::IfRwlock { rwlock, .. } => format!("if (r{n}_{rwlock}->try_lock_shared()) {{"),
-            Act::IfAcquire { semaphore, timed: true, .. } => {
+            Act::IfAcquire {
+                semaphore,
+                timed: true,
+                ..
+            } => {
                 format!("if (s{n}_{semaphore}->try_acquire_for(std::chrono::milliseconds(2))) {{")
             }
             Act::IfAcquire { semaphore, .. } => format!("if (s{n}_{semaphore}->try_acquire()) {{"),

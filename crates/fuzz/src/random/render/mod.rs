@@ -76,7 +76,10 @@ pub fn render(programs: &[&Program]) -> Batch {
     for line in writer.main(programs.len()) {
         text.put(0, &line);
     }
-    Batch { text: text.out, lines }
+    Batch {
+        text: text.out,
+        lines,
+    }
 }
 
 fn one(writer: &dyn Writer, text: &mut Text, n: usize, program: &Program) -> BTreeMap<u32, u32> {
@@ -106,27 +109,54 @@ fn one(writer: &dyn Writer, text: &mut Text, n: usize, program: &Program) -> BTr
     lines
 }
 
-fn block(writer: &dyn Writer, text: &mut Text, n: usize, program: &Program, nodes: &[Node], indent: usize, lines: &mut BTreeMap<u32, u32>) {
+fn block(
+    writer: &dyn Writer,
+    text: &mut Text,
+    n: usize,
+    program: &Program,
+    nodes: &[Node],
+    indent: usize,
+    lines: &mut BTreeMap<u32, u32>,
+) {
     for node in nodes {
-        if let Act::Await { condition, mutex, .. } = &node.act {
-            lines.insert(node.id, text.put(indent, &writer.open(n, program, &node.act)));
+        if let Act::Await {
+            condition, mutex, ..
+        } = &node.act
+        {
+            lines.insert(
+                node.id,
+                text.put(indent, &writer.open(n, program, &node.act)),
+            );
             let wait = Act::Wait {
                 condition: *condition,
                 mutex: *mutex,
             };
-            lines.insert(node.id + 1, text.put(indent + 1, &writer.leaf(n, program, &wait)));
+            lines.insert(
+                node.id + 1,
+                text.put(indent + 1, &writer.leaf(n, program, &wait)),
+            );
             text.put(indent, "}");
         } else if let Some(body) = node.act.body() {
-            lines.insert(node.id, text.put(indent, &writer.open(n, program, &node.act)));
+            lines.insert(
+                node.id,
+                text.put(indent, &writer.open(n, program, &node.act)),
+            );
             block(writer, text, n, program, body, indent + 1, lines);
             text.put(indent, "}");
         } else {
-            lines.insert(node.id, text.put(indent, &writer.leaf(n, program, &node.act)));
+            lines.insert(
+                node.id,
+                text.put(indent, &writer.leaf(n, program, &node.act)),
+            );
         }
     }
 }
 
 /// The name of a local variable.
 fn local(n: usize) -> String {
-    if n + 1 == super::program::LOCALS { "tls".to_owned() } else { format!("l{n}") }
+    if n + 1 == super::program::LOCALS {
+        "tls".to_owned()
+    } else {
+        format!("l{n}")
+    }
 }

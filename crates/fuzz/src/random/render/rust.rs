@@ -48,7 +48,9 @@ impl Writer for Rust {
     fn globals(&self, n: usize, program: &Program) -> Vec<String> {
         let mut out = Vec::new();
         for i in 0..program.plain {
-            out.push(format!("static V{n}_{i}: Plain = Plain(UnsafeCell::new(0));"));
+            out.push(format!(
+                "static V{n}_{i}: Plain = Plain(UnsafeCell::new(0));"
+            ));
         }
         for i in 0..program.atomics {
             out.push(format!("static A{n}_{i}: AtomicI32 = AtomicI32::new(0);"));
@@ -76,16 +78,26 @@ impl Writer for Rust {
     }
 
     fn open_thread(&self, n: usize, program: &Program, thread: usize) -> Vec<String> {
-        let mut out = vec![if thread == 0 { format!("fn main{n}() {{") } else { format!("fn thread{n}_{thread}() {{") }];
+        let mut out = vec![if thread == 0 {
+            format!("fn main{n}() {{")
+        } else {
+            format!("fn thread{n}_{thread}() {{")
+        }];
         for i in 0..LOCALS {
             out.push(format!("let mut l{i}: i32 = 0;"));
         }
         for i in 0..program.mutexes.len() {
-            out.push(format!("let mut g{i}: Option<MutexGuard<'static, ()>> = None;"));
+            out.push(format!(
+                "let mut g{i}: Option<MutexGuard<'static, ()>> = None;"
+            ));
         }
         for i in 0..program.rwlocks {
-            out.push(format!("let mut r{i}: Option<RwLockReadGuard<'static, ()>> = None;"));
-            out.push(format!("let mut w{i}: Option<RwLockWriteGuard<'static, ()>> = None;"));
+            out.push(format!(
+                "let mut r{i}: Option<RwLockReadGuard<'static, ()>> = None;"
+            ));
+            out.push(format!(
+                "let mut w{i}: Option<RwLockWriteGuard<'static, ()>> = None;"
+            ));
         }
         out
     }
@@ -99,13 +111,40 @@ impl Writer for Rust {
     fn leaf(&self, n: usize, _: &Program, act: &Act) -> String {
         match act {
             Act::Read { local: l, var: v } => format!("l{l} = unsafe {{ {} }};", var(n, *v)),
-            Act::Write { var: v, value: x } => format!("unsafe {{ {} = {} }};", var(n, *v), value(*x)),
+            Act::Write { var: v, value: x } => {
+                format!("unsafe {{ {} = {} }};", var(n, *v), value(*x))
+            }
             Act::Add { var: v, by } => format!("unsafe {{ {} += {by} }};", var(n, *v)),
-            Act::Load { local: l, atomic, order: o } => format!("l{l} = A{n}_{atomic}.load({});", order(*o)),
-            Act::Store { atomic, value: x, order: o } => format!("A{n}_{atomic}.store({}, {});", value(*x), order(*o)),
-            Act::FetchAdd { local: l, atomic, by, order: o } => format!("l{l} = A{n}_{atomic}.fetch_add({by}, {});", order(*o)),
-            Act::Exchange { local: l, atomic, value: x, order: o } => format!("l{l} = A{n}_{atomic}.swap({}, {});", value(*x), order(*o)),
-            Act::Cas { local: l, atomic, expected, desired, success, failure } => format!(
+            Act::Load {
+                local: l,
+                atomic,
+                order: o,
+            } => format!("l{l} = A{n}_{atomic}.load({});", order(*o)),
+            Act::Store {
+                atomic,
+                value: x,
+                order: o,
+            } => format!("A{n}_{atomic}.store({}, {});", value(*x), order(*o)),
+            Act::FetchAdd {
+                local: l,
+                atomic,
+                by,
+                order: o,
+            } => format!("l{l} = A{n}_{atomic}.fetch_add({by}, {});", order(*o)),
+            Act::Exchange {
+                local: l,
+                atomic,
+                value: x,
+                order: o,
+            } => format!("l{l} = A{n}_{atomic}.swap({}, {});", value(*x), order(*o)),
+            Act::Cas {
+                local: l,
+                atomic,
+                expected,
+                desired,
+                success,
+                failure,
+            } => format!(
                 "l{l} = A{n}_{atomic}.compare_exchange({expected}, {desired}, {}, {}).is_ok() as i32;",
                 order(*success),
                 order(*failure)
@@ -113,23 +152,39 @@ impl Writer for Rust {
             Act::Fence { order: o } => format!("fence({});", order(*o)),
             Act::Lock { mutex } => format!("g{mutex} = Some(M{n}_{mutex}.lock().unwrap());"),
             Act::Unlock { mutex } => format!("drop(g{mutex}.take());"),
-            Act::LockShared { rwlock } => format!("r{rwlock} = Some(R{n}_{rwlock}.read().unwrap());"),
-            Act::LockExclusive { rwlock } => format!("w{rwlock} = Some(R{n}_{rwlock}.write().unwrap());"),
+            Act::LockShared { rwlock } => {
+                format!("r{rwlock} = Some(R{n}_{rwlock}.read().unwrap());")
+            }
+            Act::LockExclusive { rwlock } => {
+                format!("w{rwlock} = Some(R{n}_{rwlock}.write().unwrap());")
+            }
             Act::UnlockShared { rwlock } => format!("drop(r{rwlock}.take());"),
             Act::UnlockExclusive { rwlock } => format!("drop(w{rwlock}.take());"),
-            Act::Wait { condition, mutex } => format!("g{mutex} = Some(C{n}_{condition}.wait(g{mutex}.take().unwrap()).unwrap());"),
-            Act::TimedWait { condition, mutex, local: l } => format!(
+            Act::Wait { condition, mutex } => format!(
+                "g{mutex} = Some(C{n}_{condition}.wait(g{mutex}.take().unwrap()).unwrap());"
+            ),
+            Act::TimedWait {
+                condition,
+                mutex,
+                local: l,
+            } => format!(
                 "{{ let (g, late) = C{n}_{condition}.wait_timeout(g{mutex}.take().unwrap(), std::time::Duration::from_millis(2)).unwrap(); g{mutex} = Some(g); l{l} = late.timed_out() as i32; }}"
             ),
             Act::Signal { condition } => format!("C{n}_{condition}.notify_one();"),
             Act::Broadcast { condition } => format!("C{n}_{condition}.notify_all();"),
             Act::Barrier { barrier } => format!("B{n}_{barrier}.wait();"),
             Act::Once { once } => format!("O{n}_{once}.call_once(once{n}_{once});"),
-            Act::Check { local: l, equals } => format!("if l{l} != {equals} {{ unsafe {{ abort() }}; }}"),
-            Act::Create { thread } => format!("let t{thread} = std::thread::spawn(thread{n}_{thread});"),
+            Act::Check { local: l, equals } => {
+                format!("if l{l} != {equals} {{ unsafe {{ abort() }}; }}")
+            }
+            Act::Create { thread } => {
+                format!("let t{thread} = std::thread::spawn(thread{n}_{thread});")
+            }
             Act::Join { thread } => format!("t{thread}.join().unwrap();"),
             Act::Detach { thread } => format!("drop(t{thread});"),
-            Act::Print { var: Var::Atomic(i) } => format!("println!(\"{{}}\", A{n}_{i}.load(Ordering::SeqCst));"),
+            Act::Print {
+                var: Var::Atomic(i),
+            } => format!("println!(\"{{}}\", A{n}_{i}.load(Ordering::SeqCst));"),
             Act::Print { var: v } => format!("println!(\"{{}}\", unsafe {{ {} }});", var(n, *v)),
             Act::Yield => "std::thread::yield_now();".to_owned(),
             Act::Exit { .. } => "std::process::exit(0);".to_owned(),
@@ -139,12 +194,24 @@ impl Writer for Rust {
 
     fn open(&self, n: usize, _: &Program, act: &Act) -> String {
         match act {
-            Act::Await { var: v, until, .. } => format!("while unsafe {{ {} }} != {until} {{", var(n, *v)),
-            Act::If { local: l, equals, .. } => format!("if l{l} == {equals} {{"),
+            Act::Await { var: v, until, .. } => {
+                format!("while unsafe {{ {} }} != {until} {{", var(n, *v))
+            }
+            Act::If {
+                local: l, equals, ..
+            } => format!("if l{l} == {equals} {{"),
             Act::Repeat { times, .. } => format!("for _ in 0..{times} {{"),
-            Act::IfLock { mutex, .. } => format!("g{mutex} = M{n}_{mutex}.try_lock().ok(); if g{mutex}.is_some() {{"),
-            Act::IfRwlock { rwlock, exclusive: true, .. } => format!("w{rwlock} = R{n}_{rwlock}.try_write().ok(); if w{rwlock}.is_some() {{"),
-            Act::IfRwlock { rwlock, .. } => format!("r{rwlock} = R{n}_{rwlock}.try_read().ok(); if r{rwlock}.is_some() {{"),
+            Act::IfLock { mutex, .. } => {
+                format!("g{mutex} = M{n}_{mutex}.try_lock().ok(); if g{mutex}.is_some() {{")
+            }
+            Act::IfRwlock {
+                rwlock,
+                exclusive: true,
+                ..
+            } => format!("w{rwlock} = R{n}_{rwlock}.try_write().ok(); if w{rwlock}.is_some() {{"),
+            Act::IfRwlock { rwlock, .. } => {
+                format!("r{rwlock} = R{n}_{rwlock}.try_read().ok(); if r{rwlock}.is_some() {{")
+            }
             _ => "{".to_owned(),
         }
     }
@@ -153,7 +220,8 @@ impl Writer for Rust {
         let mut out = vec![
             String::new(),
             "fn main() {".to_owned(),
-            "    match std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(0) {".to_owned(),
+            "    match std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(0) {"
+                .to_owned(),
         ];
         for n in 0..many {
             out.push(format!("        {n} => main{n}(),"));
