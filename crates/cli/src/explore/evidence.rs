@@ -92,7 +92,10 @@ pub fn race(
     let (execution, recorded) = archive.record(copies, &all, &manner)?;
     let trace = &recorded.traces[0];
     let seen = Seen::read(trace)?;
-    let Some(pair) = positions(&execution, all.len(), &seen, sides) else {
+    let exact = positions(&execution, all.len(), &seen, sides);
+    // A run from the program's beginning may take its steps in other portions than a copy: then both are looked for anywhere, and only what is
+    // confirmed counts.
+    let Some(pair) = exact.or_else(|| latest(&seen, sides)) else {
         return Ok(Evidence::Gone);
     };
     let mut unseen = Unseen::of(&seen.tables);
@@ -108,7 +111,10 @@ pub fn race(
     let witness = seen.witness(&finding, pair);
     let path = trace.with_file_name(witness::file_name(&finding.id));
     confirm::settle(&mut finding, Case::new(witness)?, &path)?;
-    Ok(Evidence::Found(Box::new(finding)))
+    match exact.is_some() || finding.rung == Rung::Confirmed {
+        true => Ok(Evidence::Found(Box::new(finding))),
+        false => Ok(Evidence::Gone),
+    }
 }
 
 /// A race by happens-before: the turns up to its later access are recorded, and the detector of recordings has to find it in
@@ -260,6 +266,21 @@ fn positions(
         .iter()
         .flat_map(|first| other.iter().map(move |second| [*first, *second]));
     pairs.filter(|[first, second]| first < second).find(meet)
+}
+
+/// The last events of the trace that are the two sides, if they touch the same memory; the earlier one first.
+fn latest(seen: &Seen, sides: [Side; 2]) -> Option<[usize; 2]> {
+    let last = |(thread, deed): &Side| {
+        seen.events.iter().rposition(|event| {
+            event.thread().0 == *thread
+                && is_like(event.op(), deed.op)
+                && seen.place(event.pc()) == Some(deed.pc)
+        })
+    };
+    let [one, other] = [last(&sides[0])?, last(&sides[1])?];
+    let pair = [one.min(other), one.max(other)];
+    let [a, b] = pair.map(|index| &seen.events[index]);
+    a.conflicts_with(b).then_some(pair)
 }
 
 /// Which events of the trace are this operation of a transition. A search notes a range as one operation, and a trace has it as several events; so both are
