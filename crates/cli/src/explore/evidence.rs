@@ -370,7 +370,9 @@ pub fn failure(
     }
     let seen = Seen::read(trace)?;
     let ended = (!lasts).then_some(recorded.ended);
-    Ok(failure::dies(&seen, trace, ended, METHOD)?.into_iter().collect())
+    Ok(failure::dies(&seen, trace, ended, METHOD)?
+        .into_iter()
+        .collect())
 }
 
 /// The deadlock that a recording ends in, and any other that it proves: those are real, too.

@@ -246,10 +246,8 @@ impl Work<'_> {
                 shrink(&known.program, self.campaign.shrink, &mut still);
             }
             let text = last.unwrap_or_else(|| {
-                format!(
-                    "// seen once only: {:?}\n// {:#?}\n",
-                    outcome.wrong, outcome.ran
-                )
+                let seen = format!("seen once only: {:#?}\n{:#?}", outcome.wrong, outcome.ran);
+                format!("// {}\n", seen.replace('\n', "\n// "))
             });
             let _ = fs::create_dir_all(keep);
             let _ = fs::write(

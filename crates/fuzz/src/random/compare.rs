@@ -226,7 +226,7 @@ impl<'a> Judge<'a> {
         };
         if ran.timed_out {
             // A program that runs free may stand still where it can.
-            if !(matches!(command, "watch" | "native") && !self.known.most.stuck.is_empty()) {
+            if !matches!(command, "watch" | "native") || self.known.most.stuck.is_empty() {
                 say(Wrong::Hang, "its time was up".to_owned());
             }
             return wrong;

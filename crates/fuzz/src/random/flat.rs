@@ -3,6 +3,7 @@
 use super::program::{Act, Asking, Node, Program};
 
 /// One step, or a jump, which is none.
+#[allow(missing_docs)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     /// A statement without a body of its own.

@@ -160,7 +160,7 @@ pub fn generate(seed: u64, language: Language) -> Program {
         let salt = VERSION.wrapping_mul(0x1_0000).wrapping_add(attempt);
         let mut rng =
             Rng::new(seed ^ salt.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ (language as u64) << 60);
-        rng.next();
+        rng.number();
         let mut program = build(rng, seed, language);
         program.number();
         if (is_valid(&program) && program.size() >= 4) || attempt > 1000 {

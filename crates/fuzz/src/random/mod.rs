@@ -4,6 +4,7 @@ pub mod campaign;
 pub mod clocks;
 pub mod command;
 pub mod compare;
+mod effects;
 pub mod flat;
 pub mod generate;
 pub mod interpret;
@@ -17,6 +18,7 @@ pub mod step;
 pub mod table;
 pub mod trial;
 pub mod valid;
+mod waiting;
 
 #[cfg(test)]
 mod known_answers;

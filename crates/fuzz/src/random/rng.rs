@@ -12,7 +12,7 @@ impl Rng {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,7 +25,7 @@ impl Rng {
         if n == 0 {
             return 0;
         }
-        usize::try_from(self.next() % n as u64).unwrap_or(0)
+        usize::try_from(self.number() % n as u64).unwrap_or(0)
     }
 
     /// True in so many of a hundred cases.
@@ -47,7 +47,7 @@ mod tests {
     fn a_seed_names_one_stream() {
         let numbers = |seed| {
             let mut rng = Rng::new(seed);
-            [rng.next(), rng.next(), rng.next()]
+            [rng.number(), rng.number(), rng.number()]
         };
         assert_eq!(numbers(7), numbers(7));
         assert_ne!(numbers(7), numbers(8));

@@ -249,11 +249,17 @@ impl Trial<'_> {
             behind,
             &[0, 5, 66],
         )?;
+        // What a search lists as unconfirmed it does not deny.
         let exhausted = report.is_some_and(|r| {
+            let unconfirmed = r
+                .stats
+                .get("unconfirmed")
+                .and_then(serde_json::Value::as_array);
             r.stats
                 .get("exhausted")
                 .and_then(serde_json::Value::as_bool)
                 == Some(true)
+                && unconfirmed.is_none_or(Vec::is_empty)
         });
         self.outcome.exhausted = exhausted;
         if let Some(found) = found.as_ref().filter(|_| exhausted) {

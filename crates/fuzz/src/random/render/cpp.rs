@@ -24,6 +24,8 @@ fn mutex_type(kind: MutexKind) -> &'static str {
 impl Writer for Cpp {
     fn prelude(&self) -> Vec<String> {
         [
+            // That of atomics may sleep for ever in libstdc++ 12 (its bug 104928), which `explore` shows.
+            "#define _GLIBCXX_USE_POSIX_SEMAPHORE 1",
             "#include <atomic>",
             "#include <barrier>",
             "#include <chrono>",
