@@ -103,6 +103,9 @@ pub struct Judge<'a> {
     pub least: Lines,
     /// The name of the source file.
     pub file: &'a str,
+    /// The lines of the program's statements. `std::thread::join` waits inside of libstdc++, and its place is told as that of the
+    /// function's caller, which is none of these.
+    pub own: BTreeSet<u32>,
 }
 
 impl<'a> Judge<'a> {
@@ -114,6 +117,7 @@ impl<'a> Judge<'a> {
             most: Lines::new(&known.most, lines),
             least: Lines::new(&known.least, lines),
             file,
+            own: lines.values().copied().collect(),
         }
     }
 
@@ -147,7 +151,12 @@ impl<'a> Judge<'a> {
                     _ => say(Wrong::FalseRace, "no interleaving has it"),
                 },
                 "deadlock" => {
-                    let set: BTreeSet<u32> = lines.iter().copied().collect();
+                    // Where a library without hooks waits, the innermost frame of the program's own is not known: see `Judge::own`.
+                    let set: BTreeSet<u32> = lines
+                        .iter()
+                        .copied()
+                        .filter(|line| self.own.contains(line))
+                        .collect();
                     if self.most.stuck.iter().any(|stuck| set.is_subset(stuck)) {
                         found.deadlocks.push(set);
                     } else {
