@@ -485,3 +485,70 @@ fn copies_talk_to_nobody() {
     let heard = std::iter::from_fn(|| listener.accept().ok()).count();
     assert_eq!(heard, 1);
 }
+
+/// Published with too weak a load, and the first side is a read and a write on one line.
+const WEAK_LOAD: &str = "
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int ready;
+int value;
+static void *take(void *unused) {
+    if (atomic_load_explicit(&ready, memory_order_relaxed) == 1)
+        value = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, take, 0);
+    value += 2;
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+/// Locks in two orders; the lock that main keeps is also one that the thread needs to end, so joining it is another deadlock.
+const TWO_DEADLOCKS: &str = "
+#include <pthread.h>
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void *other(void *unused) {
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    pthread_mutex_lock(&b);
+    pthread_mutex_lock(&a);
+    pthread_mutex_unlock(&a);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+#[test]
+fn a_race_of_a_line_with_two_accesses_is_found() {
+    let here = Sandbox::new();
+    here.file("weak.c", WEAK_LOAD);
+    let report = explore(&here, &["weak.c"]);
+    confirmed(&here, &report, "race");
+}
+
+#[test]
+fn every_deadlock_of_an_exhausted_search_is_found() {
+    let here = Sandbox::new();
+    here.file("two.c", TWO_DEADLOCKS);
+    let report = explore(&here, &["two.c"]);
+    let mut lines: Vec<Vec<u64>> = of_kind(&report, "deadlock")
+        .iter()
+        .map(|finding| {
+            let sides = finding["accesses"].as_array().unwrap();
+            let mut lines: Vec<u64> = sides.iter().map(|s| s["line"].as_u64().unwrap()).collect();
+            lines.sort_unstable();
+            lines
+        })
+        .collect();
+    lines.sort();
+    assert_eq!(lines, [vec![6, 13], vec![6, 15], vec![12]], "{report:#}");
+}

@@ -92,7 +92,10 @@ pub fn race(
     let (execution, recorded) = archive.record(copies, &all, &manner)?;
     let trace = &recorded.traces[0];
     let seen = Seen::read(trace)?;
-    let Some(pair) = positions(&execution, all.len(), &seen, sides) else {
+    let exact = positions(&execution, all.len(), &seen, sides);
+    // A run from the program's beginning may take its steps in other portions than a copy: then both are looked for anywhere, and only what is
+    // confirmed counts.
+    let Some(pair) = exact.or_else(|| latest(&seen, sides)) else {
         return Ok(Evidence::Gone);
     };
     let mut unseen = Unseen::of(&seen.tables);
@@ -108,7 +111,10 @@ pub fn race(
     let witness = seen.witness(&finding, pair);
     let path = trace.with_file_name(witness::file_name(&finding.id));
     confirm::settle(&mut finding, Case::new(witness)?, &path)?;
-    Ok(Evidence::Found(Box::new(finding)))
+    match exact.is_some() || finding.rung == Rung::Confirmed {
+        true => Ok(Evidence::Found(Box::new(finding))),
+        false => Ok(Evidence::Gone),
+    }
 }
 
 /// A race by happens-before: the turns up to its later access are recorded, and the detector of recordings has to find it in
@@ -262,6 +268,21 @@ fn positions(
     pairs.filter(|[first, second]| first < second).find(meet)
 }
 
+/// The last events of the trace that are the two sides, if they touch the same memory; the earlier one first.
+fn latest(seen: &Seen, sides: [Side; 2]) -> Option<[usize; 2]> {
+    let last = |(thread, deed): &Side| {
+        seen.events.iter().rposition(|event| {
+            event.thread().0 == *thread
+                && is_like(event.op(), deed.op)
+                && seen.place(event.pc()) == Some(deed.pc)
+        })
+    };
+    let [one, other] = [last(&sides[0])?, last(&sides[1])?];
+    let pair = [one.min(other), one.max(other)];
+    let [a, b] = pair.map(|index| &seen.events[index]);
+    a.conflicts_with(b).then_some(pair)
+}
+
 /// Which events of the trace are this operation of a transition. A search notes a range as one operation, and a trace has it as several events; so both are
 /// read from the end, and each operation takes as many events as it has bytes.
 fn pieces(execution: &Execution, number: usize, seen: &Seen, deed: &Deed) -> Option<Vec<usize>> {
@@ -338,22 +359,24 @@ pub fn failure(
     turns: &[Turn],
     manner: &Manner,
     lasts: bool,
-) -> Result<Option<Finding>> {
+) -> Result<Vec<Finding>> {
     let (_, recorded) = archive.record(copies, turns, manner)?;
     let trace = &recorded.traces[0];
     if recorded.deadlocked {
-        return deadlock(trace, &archive.options);
+        return deadlocks(trace, &archive.options);
     }
     if recorded.ended == Ended::Exit(0) && !lasts {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let seen = Seen::read(trace)?;
     let ended = (!lasts).then_some(recorded.ended);
-    failure::dies(&seen, trace, ended, METHOD)
+    Ok(failure::dies(&seen, trace, ended, METHOD)?
+        .into_iter()
+        .collect())
 }
 
-/// The deadlock that a recording ends in.
-fn deadlock(trace: &Path, options: &deadheat_predict::Options) -> Result<Option<Finding>> {
+/// The deadlock that a recording ends in, and any other that it proves: those are real, too.
+fn deadlocks(trace: &Path, options: &deadheat_predict::Options) -> Result<Vec<Finding>> {
     let config = crate::config::Config::default();
     let methods = [How::Predict(Model::Maximal)];
     let whole = analysis::Reading::Whole;
@@ -362,12 +385,8 @@ fn deadlock(trace: &Path, options: &deadheat_predict::Options) -> Result<Option<
         |finding: &Finding| finding.kind == Kind::Deadlock && finding.rung > Rung::Warning;
     analysis.findings.retain(is_deadlock);
     confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
-    let mut finding = analysis
-        .findings
-        .into_iter()
-        .max_by_key(|finding| finding.rung);
-    if let Some(finding) = &mut finding {
-        finding.method = METHOD.to_owned();
+    for finding in &mut analysis.findings {
+        METHOD.clone_into(&mut finding.method);
     }
-    Ok(finding)
+    Ok(analysis.findings)
 }

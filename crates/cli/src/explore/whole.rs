@@ -1,6 +1,6 @@
 //! All schedules of a program from its beginning: races, deadlocks, crashes, failures and hangs among them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use deadheat_explore::search::{Ending, Goal, Manner, Outcome, Search};
@@ -17,6 +17,9 @@ use crate::assembly;
 use crate::error::Result;
 use crate::progress::Counted;
 use crate::store::info::Ended;
+
+/// How many ends at the same places are recorded.
+const ALIKE: usize = 6;
 
 /// What came of a search.
 pub struct Explored {
@@ -93,7 +96,7 @@ pub fn search(
         progress.advance();
         let mut places = vec![told(race.first.pc), told(race.second.pc)];
         places.sort();
-        if !known.insert(places.clone()) {
+        if known.contains(&places) {
             continue;
         }
         let sides = [
@@ -102,8 +105,11 @@ pub fn search(
         ];
         let found = evidence::race(&mut copies, archive, &race.turns, sides, &search.manner)?;
         match found {
-            Evidence::Found(finding) => add(&mut explored.findings, *finding),
-            // What the search has concluded, and the program does not do, is no race.
+            Evidence::Found(finding) => {
+                known.insert(places);
+                add(&mut explored.findings, *finding);
+            }
+            // What the search has concluded, and the program does not do, is no race. Another pair of accesses of these lines may be one.
             Evidence::Unseen | Evidence::Gone => {}
         }
     }
@@ -118,14 +124,17 @@ pub fn search(
         }
         let mut places = vec![told(race.first.pc), told(race.second.pc)];
         places.sort();
-        if !known.insert(places) {
+        if known.contains(&places) {
             continue;
         }
         let found = evidence::unordered(&mut copies, archive, race, &search.manner)?;
+        // A finding stands for all accesses of its lines, as `x += 1` has two: if it is not about these, it is about the next.
         if let Evidence::Found(finding) = found {
+            known.insert(places);
             add(&mut explored.findings, *finding);
         }
     }
+    let mut ends: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for end in &explored.outcome.bad_ends {
         progress.advance();
         let what = match end.ending {
@@ -146,17 +155,23 @@ pub fn search(
         key.sort();
         let at = key.join(" and ");
         key.push(what.clone());
-        if !known.insert(key) {
+        // Waits inside of one function of a library look the same wherever it was called from: a few are told apart by running them.
+        let tried = ends.entry(key).or_insert(0);
+        *tried += 1;
+        if *tried > ALIKE {
             continue;
         }
         let lasts = end.ending == Ending::Livelock;
         let found = match end.ending {
-            Ending::Hung => None,
+            Ending::Hung => Vec::new(),
             _ => evidence::failure(&mut copies, archive, &end.turns, &search.manner, lasts)?,
         };
-        match found {
-            Some(finding) => add(&mut explored.findings, finding),
-            None => explored.unsettled.push(format!("{what} at {at}")),
+        let unsettled = format!("{what} at {at}");
+        if found.is_empty() && !explored.unsettled.contains(&unsettled) {
+            explored.unsettled.push(unsettled);
+        }
+        for finding in found {
+            add(&mut explored.findings, finding);
         }
     }
     Ok(explored)

@@ -1,0 +1,30 @@
+//! `deadheat-fuzz`: generated programs against Deadheat's commands.
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Generated programs whose truth is known, against Deadheat's commands
+#[derive(Debug, Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Small random programs against an interpreter that tries all interleavings
+    Random(deadheat_fuzz::random::command::Options),
+    // correct: Correct(deadheat_fuzz::correct::command::Options),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.what {
+        What::Random(options) => deadheat_fuzz::random::command::run(options),
+        // correct: What::Correct(options) => deadheat_fuzz::correct::command::run(options),
+    };
+    result.unwrap_or_else(|problem| {
+        eprintln!("deadheat-fuzz: {problem}");
+        ExitCode::from(2)
+    })
+}
