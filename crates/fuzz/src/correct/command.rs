@@ -119,9 +119,7 @@ impl Correct {
         if let Some(error) = lock(&failed).take() {
             return Err(error);
         }
-        let outcome = std::mem::take(&mut *lock(&outcome));
-        self.keep(&outcome)?;
-        Ok(outcome)
+        Ok(std::mem::take(&mut *lock(&outcome)))
     }
 
     fn languages(&self) -> Result<Vec<Language>, String> {
@@ -174,7 +172,9 @@ impl Correct {
                 if let Verdict::Wrong(wrong) = verdict {
                     let (program, wrong) = self.shrink(deadheat, language, program, way, *wrong)?;
                     eprintln!("{} {}: {}", way.name(), program.title(), wrong.what);
-                    lock(outcome).wrong.push((program, way, wrong));
+                    let mut outcome = lock(outcome);
+                    self.keep(outcome.wrong.len(), &program, way, &wrong)?;
+                    outcome.wrong.push((program, way, wrong));
                     if way == Way::Native {
                         break;
                     }
@@ -230,42 +230,46 @@ impl Correct {
     }
 
     /// Writes what was wrong into the folder: the text, the command and what it said.
-    fn keep(&self, outcome: &Outcome) -> Result<(), String> {
+    fn keep(
+        &self,
+        number: usize,
+        program: &Program,
+        way: Way,
+        wrong: &Wrong,
+    ) -> Result<(), String> {
         let Some(folder) = &self.keep else {
             return Ok(());
         };
         let said = |error: std::io::Error| format!("{}: {error}", folder.display());
         std::fs::create_dir_all(folder).map_err(said)?;
-        for (number, (program, way, wrong)) in outcome.wrong.iter().enumerate() {
-            let language = program.uses[0].piece.language;
-            let names: Vec<&str> = program
-                .uses
-                .iter()
-                .map(|one| one.piece.name.as_str())
-                .collect();
-            let name = format!(
-                "{number}-{}-{}-{}",
-                way.name().replace(' ', "-"),
-                language.name(),
-                names.join("-")
-            );
-            let text = super::language::text(language, std::slice::from_ref(program));
-            let said_of = format!(
-                "{}\nexpected: {}\n{}\n{}\n{}",
-                program.title(),
-                program.expected(),
-                wrong.what,
-                wrong.command,
-                wrong.output
-            );
-            let end = match language {
-                Language::C => "c",
-                Language::Cpp => "cpp",
-                Language::Rust => "rs",
-            };
-            std::fs::write(folder.join(format!("{name}.{end}")), text).map_err(said)?;
-            std::fs::write(folder.join(format!("{name}.txt")), said_of).map_err(said)?;
-        }
+        let language = program.uses[0].piece.language;
+        let names: Vec<&str> = program
+            .uses
+            .iter()
+            .map(|one| one.piece.name.as_str())
+            .collect();
+        let name = format!(
+            "{number}-{}-{}-{}",
+            way.name().replace(' ', "-"),
+            language.name(),
+            names.join("-")
+        );
+        let text = super::language::text(language, std::slice::from_ref(program));
+        let said_of = format!(
+            "{}\nexpected: {}\n{}\n{}\n{}",
+            program.title(),
+            program.expected(),
+            wrong.what,
+            wrong.command,
+            wrong.output
+        );
+        let end = match language {
+            Language::C => "c",
+            Language::Cpp => "cpp",
+            Language::Rust => "rs",
+        };
+        std::fs::write(folder.join(format!("{name}.{end}")), text).map_err(said)?;
+        std::fs::write(folder.join(format!("{name}.txt")), said_of).map_err(said)?;
         Ok(())
     }
 }

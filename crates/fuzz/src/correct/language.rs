@@ -47,7 +47,7 @@ fn c_program(out: &mut String, number: usize, program: &Program) -> std::fmt::Re
     }
     let threads = program.threads();
     for (thread, calls) in threads.iter().enumerate() {
-        writeln!(out, "static void *thread_{number}_{thread}(void *arg) {{")?;
+        writeln!(out, "static void *part_{number}_{thread}(void *arg) {{")?;
         for call in calls {
             let id = format!("_{number}_{}", call.piece);
             match call.is_result {
@@ -64,11 +64,11 @@ fn c_program(out: &mut String, number: usize, program: &Program) -> std::fmt::Re
     for thread in first..threads.len() {
         writeln!(
             out,
-            "    must(pthread_create(&threads[{thread}], NULL, thread_{number}_{thread}, NULL) == 0);"
+            "    must(pthread_create(&threads[{thread}], NULL, part_{number}_{thread}, NULL) == 0);"
         )?;
     }
     if program.main_takes_part {
-        writeln!(out, "    thread_{number}_0(NULL);")?;
+        writeln!(out, "    part_{number}_0(NULL);")?;
     }
     for thread in first..threads.len() {
         writeln!(out, "    must(pthread_join(threads[{thread}], NULL) == 0);")?;
@@ -161,7 +161,7 @@ fn rust_program(out: &mut String, number: usize, program: &Program) -> std::fmt:
     }
     let threads = program.threads();
     for (thread, calls) in threads.iter().enumerate() {
-        writeln!(out, "fn thread_{number}_{thread}() {{")?;
+        writeln!(out, "fn part_{number}_{thread}() {{")?;
         for call in calls {
             let id = format!("_{number}_{}", call.piece);
             match call.is_result {
@@ -181,11 +181,11 @@ fn rust_program(out: &mut String, number: usize, program: &Program) -> std::fmt:
     for thread in first..threads.len() {
         writeln!(
             out,
-            "    let t{thread} = std::thread::spawn(thread_{number}_{thread});"
+            "    let t{thread} = std::thread::spawn(part_{number}_{thread});"
         )?;
     }
     if program.main_takes_part {
-        writeln!(out, "    thread_{number}_0();")?;
+        writeln!(out, "    part_{number}_0();")?;
     }
     for thread in first..threads.len() {
         writeln!(out, "    t{thread}.join().unwrap();")?;

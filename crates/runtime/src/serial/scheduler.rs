@@ -311,7 +311,7 @@ impl Scheduler {
     /// those who have a signal to handle.
     fn collect(&mut self) {
         if LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
-            self.look_again(Waited::Woken);
+            self.heed_outside();
         }
         timers::fire(self.steps);
         signals::route(self);

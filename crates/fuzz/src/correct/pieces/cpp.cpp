@@ -215,16 +215,6 @@ static void take$(void) {
     std::atomic_thread_fence(std::memory_order_acquire);
 }
 
-//: atomic_shared | handover | std::atomic<std::shared_ptr> in a loop | any thread
-static std::atomic<std::shared_ptr<int>> is$;
-static void give$(void) { is$.store(std::make_shared<int>(4)); }
-static void take$(void) {
-    std::shared_ptr<int> got;
-    while (!(got = is$.load()))
-        std::this_thread::yield();
-    must(*got == 4);
-}
-
 //: queue | handover | a queue under std::mutex | any thread
 static std::mutex lock$;
 static std::condition_variable changed$;

@@ -152,8 +152,8 @@ static long run$(void) {
     struct timespec until = soon(CLOCK_REALTIME);
     must(pthread_mutex_timedlock(&lock$, &until) == EOWNERDEAD);
     must(pthread_mutex_unlock(&lock$) == 0);
-    must(pthread_mutex_trylock(&lock$) == ENOTRECOVERABLE);
     must(pthread_mutex_lock(&lock$) == ENOTRECOVERABLE);
+    must(pthread_mutex_trylock(&lock$) == ENOTRECOVERABLE);
     return read$();
 }
 

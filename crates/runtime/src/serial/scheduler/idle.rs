@@ -1,16 +1,21 @@
 //! Nobody can run: lets time pass, waits for the world outside, or says that it is a deadlock.
 
+use core::sync::atomic::{AtomicU64, Ordering};
+
 use deadheat_wire::explore::ending;
 
 use super::super::endings::{self, Hope, World};
 use super::super::task::{State, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
-use crate::{message, options, record, sys};
+use crate::intercept::condition;
+use crate::{message, options, process, record, sys};
 
 /// How long a thread that is in a call may stay there before those who wait for the world outside
 /// go there, too, in milliseconds. A call that returns sooner leaves the order to the scheduler.
 const GRACE: u64 = 10;
+/// How long to wait for what other processes do to shared memory before looking again, in milliseconds.
+const POLL: u64 = 2;
 /// How many steps a millisecond has.
 const STEPS_PER_MILLISECOND: u64 = 1000;
 
@@ -20,7 +25,7 @@ impl Scheduler {
     pub(super) fn is_idle(&mut self, arrivals: u32, can_wait: bool) -> bool {
         let first = self.first_limit();
         if first != u64::MAX {
-            let is_alone = self.away == 0 && !endings::has_living_children();
+            let is_alone = self.away == 0 && endings::is_alone();
             if is_alone || !can_wait && !turn::is_green() {
                 self.pass_time(first);
                 return true;
@@ -65,6 +70,15 @@ impl Scheduler {
             }
         }
         any
+    }
+
+    /// A signal handler or a thread of libc's own has changed something: everybody looks again who can, and who waits for a condition
+    /// that was notified goes on.
+    pub(super) fn heed_outside(&mut self) {
+        self.look_again(Waited::Woken);
+        while let Some(condition) = condition::notified() {
+            self.wake(condition, usize::MAX);
+        }
     }
 
     /// The step at which the first time limit is; `u64::MAX` if there is none.
@@ -118,6 +132,15 @@ impl Scheduler {
             return false;
         }
         let patience = options::WATCHDOG.get() * 1000;
+        if process::shares_memory() && hope != Hope::None {
+            // Other processes change it without a word.
+            let is_certain = hope == Hope::Somebody || patience == 0;
+            if is_certain || self.idle_for() < patience {
+                turn::wait_for_arrivals_until(arrivals, POLL);
+                self.look_again(Waited::Idle);
+                return true;
+            }
+        }
         match hope {
             Hope::None => self.is_deadlock(),
             Hope::Somebody => turn::wait_for_arrivals(arrivals),
@@ -133,6 +156,17 @@ impl Scheduler {
             }
         }
         true
+    }
+
+    /// For how many milliseconds nothing has happened in this process.
+    fn idle_for(&mut self) -> u64 {
+        static EVENTS: AtomicU64 = AtomicU64::new(u64::MAX);
+        static SINCE: AtomicU64 = AtomicU64::new(0);
+        let now = sys::milliseconds();
+        if EVENTS.swap(self.log.events, Ordering::Relaxed) != self.log.events {
+            SINCE.store(now, Ordering::Relaxed);
+        }
+        now - SINCE.load(Ordering::Relaxed)
     }
 
     /// It is a deadlock, in a run of a search or not.
