@@ -19,10 +19,14 @@ use crate::{message, options, sys};
 pub fn start() {
     let mut handle = 0;
     if options::WATCHDOG.get() > 0 {
+        // No signal of the program's comes to it, not even before its first step.
+        let mask = signals::mask();
+        signals::block_signals();
         // SAFETY: a place for the handle, default attributes, a function of the right type.
         unsafe {
             real::pthread_create(&mut handle, core::ptr::null(), watch, core::ptr::null_mut())
         };
+        signals::set_mask(mask);
     }
 }
 
