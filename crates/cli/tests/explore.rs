@@ -75,6 +75,42 @@ int main(void) {
 }
 ";
 
+/// The end of a pipe's data, which is there before the second thread is: runs must not have it in common.
+const END_OF_PIPE: &str = "
+#include <pthread.h>
+#include <unistd.h>
+int value, ends[2];
+static void *sender(void *arg) {
+    value = 1;
+    if (write(ends[1], \"xy\", 2) != 2)
+        return arg;
+    close(ends[1]);
+    return arg;
+}
+int main(void) {
+    pthread_t thread;
+    char token;
+    if (pipe(ends) != 0)
+        return 1;
+    pthread_create(&thread, 0, sender, 0);
+    while (read(ends[0], &token, 1) == 1)
+        if (token == 'y' && value != 1)
+            return 2;
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+#[test]
+fn each_run_has_a_pipe_of_its_own() {
+    let here = Sandbox::new();
+    here.file("end.c", END_OF_PIPE);
+    let told = here.told(&mut here.deadheat(["explore", "end.c"]));
+    assert!(told.starts_with("exit: 0"), "{told}");
+    assert!(told.contains("all orders that can be told apart"), "{told}");
+    assert!(!told.contains("unconfirmed"), "{told}");
+}
+
 /// A child that waits for ever for what nobody writes, and a race that its parent has.
 const ORPHANS: &str = "
 #include <pthread.h>
