@@ -51,6 +51,17 @@ unsafe extern "C" fn barrier_destroy(barrier: usize) -> c_int {
 
 /// glibc keeps the number of threads that a barrier waits for at this offset.
 const BARRIER_COUNT: usize = 8;
+/// The same for whether other processes may come there, too.
+const BARRIER_SHARED: usize = 12;
+
+/// Waits at a barrier at which other processes may arrive, in a serial recording: without the turn, and the C library counts.
+fn wait_with_others(barrier: usize, pc: usize) -> c_int {
+    Sync::new(Op::BarrierEnter, barrier, pc).record();
+    // SAFETY: see `barrier_init`.
+    let result = serial::away(|| unsafe { real::pthread_barrier_wait(barrier) });
+    Sync::new(Op::BarrierExit, barrier, pc).record();
+    result
+}
 
 unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
     let pc = caller();
@@ -60,6 +71,10 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
     }
     if mode() == Mode::Serial {
         serial::point_before(Op::BarrierEnter, barrier, 0, pc);
+        // SAFETY: an initialised barrier of the program is larger than this.
+        if unsafe { ((barrier + BARRIER_SHARED) as *const u32).read_volatile() } != 0 {
+            return wait_with_others(barrier, pc);
+        }
         Sync::new(Op::BarrierEnter, barrier, pc).record();
         // SAFETY: an initialised barrier of the program is larger than this.
         let count = unsafe { ((barrier + BARRIER_COUNT) as *const u32).read_volatile() };
