@@ -52,7 +52,10 @@ fn wait(
         return block();
     }
     if mode() == Mode::Serial {
-        return wait_serially(condition, lock, pc, limit);
+        return match limit == Limit::None && is_shared(condition) {
+            true => wait_with_others(condition, lock, pc, block),
+            false => wait_serially(condition, lock, pc, limit),
+        };
     }
     if enforce::is_on() {
         return wait_by_plan(condition, lock, pc);
@@ -155,11 +158,11 @@ const SLICE: u64 = 2_000_000;
 fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_int {
     serial::point_before(Op::Release, lock, 0, pc);
     // Asked while the lock is held: whoever has ended by now has done all it ever does before the program last looked.
-    let in_slices = is_shared(condition) && endings::others_live();
     let asked = limit;
     let limit = match limit {
-        Limit::After(time) if time <= SLICE => limit,
-        _ if in_slices => Limit::After(SLICE),
+        Limit::After(time) if time > SLICE && is_shared(condition) && endings::others_live() => {
+            Limit::After(SLICE)
+        }
         _ => limit,
     };
     // SAFETY: the program holds the lock, as for the real function.
@@ -209,6 +212,37 @@ fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_in
     }
 }
 
+/// glibc keeps how a condition was initialised in bits at this offset.
+const FLAGS: usize = 36;
+
+fn flags(condition: usize) -> u32 {
+    // SAFETY: an initialised condition of the program is larger than this.
+    unsafe { ((condition + FLAGS) as *const u32).read_volatile() }
+}
+
+/// Whether other processes may use it.
+fn is_shared(condition: usize) -> bool {
+    const SHARED: u32 = 1;
+    flags(condition) & SHARED != 0
+}
+
+/// Waits for a condition that another process may notify, in a serial recording: the C library knows of it, so it is asked, without the turn.
+fn wait_with_others(
+    condition: usize,
+    lock: usize,
+    pc: usize,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
+    serial::point_before(Op::Release, lock, 0, pc);
+    Sync::new(Op::Release, lock, pc).record();
+    Sync::new(Op::Wait, condition, pc).record();
+    serial::wake(lock, usize::MAX);
+    let result = serial::away(block);
+    Sync::new(Op::Wake, condition, pc).record();
+    Sync::new(Op::Acquire, lock, pc).record();
+    result
+}
+
 pub(super) unsafe extern "C" fn cond_wait(condition: usize, lock: usize) -> c_int {
     // SAFETY: see `cond_init`.
     wait(condition, lock, caller(), Limit::None, || unsafe {
@@ -216,23 +250,10 @@ pub(super) unsafe extern "C" fn cond_wait(condition: usize, lock: usize) -> c_in
     })
 }
 
-/// What a condition was initialised with; glibc keeps it in bits at this offset.
-fn flags_of(condition: usize) -> u32 {
-    const FLAGS: usize = 36;
-    // SAFETY: an initialised condition of the program is larger than this.
-    unsafe { ((condition + FLAGS) as *const u32).read_volatile() }
-}
-
-/// Whether processes share a condition.
-fn is_shared(condition: usize) -> bool {
-    const SHARED: u32 = 1;
-    flags_of(condition) & SHARED != 0
-}
-
 /// The clock that a condition was initialised with.
 fn clock_of(condition: usize) -> c_int {
     const MONOTONIC: u32 = 2;
-    if flags_of(condition) & MONOTONIC != 0 {
+    if flags(condition) & MONOTONIC != 0 {
         libc::CLOCK_MONOTONIC
     } else {
         libc::CLOCK_REALTIME
@@ -310,9 +331,11 @@ fn notify(
     if mode() == Mode::Serial {
         serial::point_before(op, condition, 0, pc);
         Sync::new(op, condition, pc).record();
-        serial::wake(condition, count);
-        // Who waits in other processes does so in the kernel.
-        return if is_shared(condition) { real() } else { 0 };
+        let woken = serial::wake(condition, count);
+        return match is_shared(condition) && woken < count {
+            true => real(),
+            false => 0,
+        };
     }
     let turn = enforce::turn(op, condition, pc);
     Sync::new(op, condition, pc).record();

@@ -73,6 +73,10 @@ impl Interrupted for c_int {
     const ANSWER: c_int = -1;
 }
 
+impl Interrupted for usize {
+    const ANSWER: usize = 0;
+}
+
 impl Interrupted for (c_int, Option<usize>) {
     const ANSWER: (c_int, Option<usize>) = (-1, None);
 }

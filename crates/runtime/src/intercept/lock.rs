@@ -188,7 +188,7 @@ unsafe extern "C" fn mutex_clocklock(lock: usize, clock: c_int, time: usize) -> 
 }
 
 /// An attempt that never blocks. One in vain is recorded too: somebody had the lock just then.
-fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+pub(super) fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !threads::visible() {
         return real();
     }

@@ -104,6 +104,11 @@ pub mod spare;
     reason = "argued once, at the head of the file"
 )]
 mod spawn;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of each file"
+)]
+mod stream;
 mod string;
 #[allow(
     clippy::undocumented_unsafe_blocks,

@@ -42,10 +42,16 @@ fn waiting(limit: Limit, now: impl Fn() -> c_int, real: impl FnOnce() -> c_int) 
         return real();
     }
     let attempt = || Some(now()).filter(|ready| *ready != 0);
-    trying(channel::ANY, limit, false, attempt, |is_late| match is_late {
-        true => 0,
-        false => real(),
-    })
+    trying(
+        channel::ANY,
+        limit,
+        false,
+        attempt,
+        |is_late| match is_late {
+            true => 0,
+            false => real(),
+        },
+    )
 }
 
 /// Makes a call with another mask of signals (null: with the same). Where the kernel does not know of the thread's signals, one that is

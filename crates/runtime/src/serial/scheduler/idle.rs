@@ -1,7 +1,5 @@
 //! Nobody can run: lets time pass, waits for the world outside, or says that it is a deadlock.
 
-use core::sync::atomic::{AtomicU64, Ordering};
-
 use deadheat_wire::explore::ending;
 
 use super::super::endings::{self, Hope, World};
@@ -9,13 +7,11 @@ use super::super::task::{State, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
 use crate::intercept::condition;
-use crate::{message, options, process, record, sys};
+use crate::{message, options, record, sys};
 
 /// How long a thread that is in a call may stay there before those who wait for the world outside
 /// go there, too, in milliseconds. A call that returns sooner leaves the order to the scheduler.
 const GRACE: u64 = 10;
-/// How long to wait for what other processes do to shared memory before looking again, in milliseconds.
-const POLL: u64 = 2;
 /// How many steps a millisecond has.
 const STEPS_PER_MILLISECOND: u64 = 1000;
 
@@ -127,21 +123,21 @@ impl Scheduler {
 
     /// No time limit is left. Whoever may still end a wait is waited for.
     pub(super) fn hope_for_others(&mut self, arrivals: u32, can_wait: bool) -> bool {
-        let hope = self.hope(&World::now(self.away > 0));
+        let world = World::now(self.away > 0);
+        let hope = self.hope(&world);
         if hope != Hope::None && !can_wait {
             return false;
         }
         let patience = options::WATCHDOG.get() * 1000;
-        if process::shares_memory() && hope != Hope::None {
-            // Other processes change it without a word.
-            let is_certain = hope == Hope::Somebody || patience == 0;
-            if is_certain || self.idle_for() < patience {
-                turn::wait_for_arrivals_until(arrivals, POLL);
-                self.look_again(Waited::Idle);
+        let is_certain = hope == Hope::Somebody || patience == 0;
+        if world.shared && hope != Hope::None {
+            let waited = self.wait_for_sharers(arrivals);
+            if is_certain || waited < patience {
                 return true;
             }
         }
         match hope {
+            _ if world.shared && hope == Hope::Perhaps => self.waits_outside(),
             Hope::None => self.is_deadlock(),
             Hope::Somebody => turn::wait_for_arrivals(arrivals),
             Hope::Perhaps | Hope::Unlikely if patience == 0 => turn::wait_for_arrivals(arrivals),
@@ -158,15 +154,18 @@ impl Scheduler {
         true
     }
 
-    /// For how many milliseconds nothing has happened in this process.
-    fn idle_for(&mut self) -> u64 {
-        static EVENTS: AtomicU64 = AtomicU64::new(u64::MAX);
-        static SINCE: AtomicU64 = AtomicU64::new(0);
+    /// Another process that shares memory may have changed what threads wait for, which nobody is told: they look again after a moment. For how long
+    /// that has gone on by now, without any event, in milliseconds.
+    fn wait_for_sharers(&mut self, arrivals: u32) -> u64 {
+        const PAUSE: u64 = 5;
         let now = sys::milliseconds();
-        if EVENTS.swap(self.log.events, Ordering::Relaxed) != self.log.events {
-            SINCE.store(now, Ordering::Relaxed);
+        if self.hopes_since.0 != self.log.events {
+            self.hopes_since = (self.log.events, now);
         }
-        now - SINCE.load(Ordering::Relaxed)
+        if !turn::wait_for_arrivals_until(arrivals, PAUSE) {
+            self.look_again(Waited::Woken);
+        }
+        now - self.hopes_since.1
     }
 
     /// It is a deadlock, in a run of a search or not.
