@@ -113,6 +113,7 @@ impl Again {
             output: None,
             steady: self.invocation.filled.is_some(),
             filled: self.invocation.filled,
+            is_users: false,
         }
     }
 

@@ -12,10 +12,12 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::orphans;
 use crate::program::{Kind, Program};
 use crate::runtime_files::RuntimeFiles;
 use crate::signals::Watch;
 use crate::stdin::{self, Source};
+use crate::terminal::{counted, say};
 
 /// Where the runtime writes the trace.
 pub const TRACE: &str = "DEADHEAT_TRACE";
@@ -60,6 +62,8 @@ pub struct Launch<'a> {
     pub steady: bool,
     /// What [`Launch::filled`] was in a run whose addresses this one should have.
     pub filled: Option<usize>,
+    /// Whether it is the run that the user asked for: see [`orphans`].
+    pub is_users: bool,
 }
 
 /// How a run went.
@@ -82,6 +86,8 @@ pub struct Started {
     input: stdin::Running,
     since: Instant,
     unsteady: bool,
+    before: orphans::Before,
+    is_users: bool,
 }
 
 impl Launch<'_> {
@@ -112,6 +118,7 @@ impl Launch<'_> {
             command.stderr(errors.try_clone().map_err(not_started)?);
         }
 
+        let before = orphans::Before::now();
         let signals = Watch::begin();
         let steady = Steady::begin(self.steady);
         let since = Instant::now();
@@ -122,12 +129,15 @@ impl Launch<'_> {
         match child {
             Ok(child) => {
                 signals.child(child.id());
+                before.started(child.id());
                 Ok(Started {
                     child,
                     signals,
                     input,
                     since,
                     unsteady,
+                    before,
+                    is_users: self.is_users,
                 })
             }
             Err(error) => {
@@ -201,6 +211,8 @@ impl Started {
     pub fn kill(&mut self) {
         // At worst it is gone already.
         let _ = self.child.kill();
+        // Nothing that it has started was meant to be without it.
+        self.is_users = false;
     }
 
     /// Waits so long for its end, and ends it then; whether that was necessary.
@@ -217,11 +229,16 @@ impl Started {
         Ok(false)
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and ends what it has left behind.
     pub fn wait(mut self) -> Result<Outcome> {
         let ended = self.child.wait();
         let took = self.since.elapsed();
         self.signals.end();
+        let left = self.before.end_others(self.child.id(), self.is_users);
+        if self.is_users && left > 0 {
+            let orphans = counted(left as u64, "orphan");
+            say(format_args!("the program left {orphans} behind, ended now"));
+        }
         let kept = self.input.finish();
         Ok(Outcome {
             status: ended.map_err(lost)?,
@@ -320,6 +337,7 @@ mod tests {
             output: None,
             steady: true,
             filled,
+            is_users: true,
         };
         let mut all = launch.all_variables().unwrap();
         let padding = launch.padding(&all)?;

@@ -26,6 +26,7 @@ mod launch;
 mod leave_out;
 mod look;
 mod marks;
+mod orphans;
 mod predicting;
 mod prediction;
 mod program;

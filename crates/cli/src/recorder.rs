@@ -207,6 +207,7 @@ impl Plan {
             output: elsewhere.or_else(|| self.aside.then(launch::errors_twice).flatten()),
             steady: self.steady,
             filled: None,
+            is_users: true,
         }
     }
 

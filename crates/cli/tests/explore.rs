@@ -75,6 +75,94 @@ int main(void) {
 }
 ";
 
+/// The end of a pipe's data, which is there before the second thread is: runs must not have it in common.
+const END_OF_PIPE: &str = "
+#include <pthread.h>
+#include <unistd.h>
+int value, ends[2];
+static void *sender(void *arg) {
+    value = 1;
+    if (write(ends[1], \"xy\", 2) != 2)
+        return arg;
+    close(ends[1]);
+    return arg;
+}
+int main(void) {
+    pthread_t thread;
+    char token;
+    if (pipe(ends) != 0)
+        return 1;
+    pthread_create(&thread, 0, sender, 0);
+    while (read(ends[0], &token, 1) == 1)
+        if (token == 'y' && value != 1)
+            return 2;
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+#[test]
+fn each_run_has_a_pipe_of_its_own() {
+    let here = Sandbox::new();
+    here.file("end.c", END_OF_PIPE);
+    let told = here.told(&mut here.deadheat(["explore", "end.c"]));
+    assert!(told.starts_with("exit: 0"), "{told}");
+    assert!(told.contains("all orders that can be told apart"), "{told}");
+    assert!(!told.contains("unconfirmed"), "{told}");
+}
+
+/// A child that waits for ever for what nobody writes, and a race that its parent has.
+const ORPHANS: &str = "
+#include <pthread.h>
+#include <unistd.h>
+int shared;
+static void *raise_it(void *unused) {
+    shared++;
+    return unused;
+}
+int main(void) {
+    int never[2];
+    pthread_t thread;
+    if (pipe(never) != 0)
+        return 1;
+    if (fork() == 0) {
+        char token;
+        _exit((int)read(never[0], &token, 1));
+    }
+    pthread_create(&thread, 0, raise_it, 0);
+    shared++;
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
+/// Processes of this executable.
+fn processes_of(executable: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let paths = all.map(|entry| entry.path());
+    let is_one = |path: &std::path::PathBuf| {
+        std::fs::read_link(path.join("exe")).is_ok_and(|exe| exe == executable)
+    };
+    paths.filter(is_one).collect()
+}
+
+#[test]
+fn no_process_outlives_the_search() {
+    let here = Sandbox::new();
+    here.file("orphans.c", ORPHANS);
+    let compile = ["cc", "-g", "orphans.c", "-o", "orphans"];
+    assert!(
+        here.told(&mut here.deadheat(compile))
+            .starts_with("exit: 0")
+    );
+    let executable = here.path().join("orphans").canonicalize().unwrap();
+    for command in ["explore", "record", "check"] {
+        here.told(&mut here.deadheat([command, "./orphans"]));
+        let left = processes_of(&executable);
+        assert!(left.is_empty(), "{command} left {left:?}");
+    }
+}
+
 #[test]
 fn what_another_path_hides_is_found_and_replays() {
     for (name, kind) in [

@@ -170,6 +170,7 @@ impl<'a> Copies<'a> {
         while self.board.now() == state::AWAY && !server.has_ended()? {
             if since.elapsed() > WAY {
                 server.kill();
+                server.wait()?;
                 return Err(Error::not_started(
                     "the program did not come to where the search begins in time",
                 ));

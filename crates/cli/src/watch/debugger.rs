@@ -5,6 +5,7 @@
 
 use std::process::Command;
 
+use crate::orphans;
 use crate::terminal::{BOLD, say, styled};
 
 /// What to do when a race is found.
@@ -66,7 +67,7 @@ fn gdb(pid: u32, thread: Option<u32>, function: Option<&str>) {
     say(format_args!(
         "gdb is in the thread before its access; when you leave it, the program goes on"
     ));
-    match gdb.status() {
+    match orphans::run_beside(&mut gdb) {
         Ok(_) => {}
         Err(error) => {
             say(format_args!("gdb cannot be started: {error}"));

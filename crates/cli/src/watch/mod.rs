@@ -153,6 +153,7 @@ impl Plan<'_> {
             output: None,
             steady: false,
             filled: None,
+            is_users: true,
         };
         let mut launch = match &self.enforced {
             None => own(),

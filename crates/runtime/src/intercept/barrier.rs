@@ -11,6 +11,8 @@ use crate::record::{Mode, mode};
 use crate::watch::enforce;
 use crate::{serial, threads};
 
+mod leaving;
+
 trampoline! {
     "pthread_barrier_init" => barrier_init;
     "pthread_barrier_destroy" => barrier_destroy;
@@ -34,23 +36,39 @@ unsafe extern "C" fn barrier_init(barrier: usize, attr: usize, count: u32) -> c_
     // SAFETY: (here and below) the arguments are the program's own, for this very function.
     let result = unsafe { real::pthread_barrier_init(barrier, attr, count) };
     if result == 0 && threads::visible() {
-        Sync::life(Op::Init, Kind::Barrier, barrier, pc)
-            .with(u64::from(count))
-            .record();
+        let made = Sync::life(Op::Init, Kind::Barrier, barrier, pc);
+        // Of one that is shared with other processes nobody knows who comes to it.
+        match is_shared(barrier) {
+            true => made.record(),
+            false => made.with(u64::from(count)).record(),
+        }
     }
     result
 }
 
 unsafe extern "C" fn barrier_destroy(barrier: usize) -> c_int {
     let pc = caller();
+    leaving::wait(barrier);
     serial::gate(Op::Destroy, barrier, 0, pc);
     event::life(Op::Destroy, Kind::Barrier, barrier, pc);
     // SAFETY: see `barrier_init`.
     unsafe { real::pthread_barrier_destroy(barrier) }
 }
 
-/// glibc keeps the number of threads that a barrier waits for at this offset.
+/// glibc keeps the number of threads that a barrier waits for at this offset, and behind it whether processes share it.
 const BARRIER_COUNT: usize = 8;
+const BARRIER_SHARED: usize = 12;
+
+/// What glibc keeps at an offset of a barrier.
+fn word_of(barrier: usize, offset: usize) -> u32 {
+    // SAFETY: an initialised barrier of the program is larger than this.
+    unsafe { ((barrier + offset) as *const u32).read_volatile() }
+}
+
+/// Whether processes share it.
+fn is_shared(barrier: usize) -> bool {
+    word_of(barrier, BARRIER_SHARED) != 0
+}
 
 unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
     let pc = caller();
@@ -61,15 +79,24 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
     if mode() == Mode::Serial {
         serial::point_before(Op::BarrierEnter, barrier, 0, pc);
         Sync::new(Op::BarrierEnter, barrier, pc).record();
-        // SAFETY: an initialised barrier of the program is larger than this.
-        let count = unsafe { ((barrier + BARRIER_COUNT) as *const u32).read_volatile() };
-        let last = serial::arrive(barrier, count);
+        if is_shared(barrier) {
+            // Other processes come to it as well: the kernel knows who is there.
+            // SAFETY: see `barrier_init`.
+            let result = serial::away(|| unsafe { real::pthread_barrier_wait(barrier) });
+            Sync::new(Op::BarrierExit, barrier, pc).record();
+            return result;
+        }
+        let count = word_of(barrier, BARRIER_COUNT);
+        let is_last = serial::arrive(barrier, count);
+        if is_last {
+            leaving::begin(barrier, count as usize - 1);
+        }
         Sync::new(Op::BarrierExit, barrier, pc).record();
-        return if last {
-            libc::PTHREAD_BARRIER_SERIAL_THREAD
-        } else {
-            0
-        };
+        if is_last {
+            return libc::PTHREAD_BARRIER_SERIAL_THREAD;
+        }
+        leaving::end(barrier);
+        return 0;
     }
     let turn = enforce::turn(Op::BarrierEnter, barrier, pc);
     Sync::new(Op::BarrierEnter, barrier, pc).record();

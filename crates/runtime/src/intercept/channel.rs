@@ -107,6 +107,11 @@ impl Behind {
         self.kind == libc::S_IFSOCK
     }
 
+    /// Whether it lies on a disk, or would if it were not in memory: nobody waits for it.
+    pub fn is_stored(&self) -> bool {
+        matches!(self.kind, libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK)
+    }
+
     /// Whether somebody notices that it is closed.
     pub fn has_other_end(&self) -> bool {
         self.is_socket() || self.kind == libc::S_IFIFO

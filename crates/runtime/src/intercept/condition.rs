@@ -4,6 +4,7 @@
 //! of the lock. In a serial recording the waiting itself is ours: glibc's condition is not used.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_wire::Op;
 
@@ -51,7 +52,10 @@ fn wait(
         return block();
     }
     if mode() == Mode::Serial {
-        return wait_serially(condition, lock, pc, limit);
+        return match limit == Limit::None && is_shared(condition) {
+            true => wait_with_others(condition, lock, pc, block),
+            false => wait_serially(condition, lock, pc, limit),
+        };
     }
     if enforce::is_on() {
         return wait_by_plan(condition, lock, pc);
@@ -147,8 +151,20 @@ pub fn notice_cancelled_wait(pc: usize) {
     }
 }
 
+/// How long a wait is that another process may end, in nanoseconds. Then it ends without a notification, as POSIX allows, and the
+/// program looks for itself.
+const SLICE: u64 = 2_000_000;
+
 fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_int {
     serial::point_before(Op::Release, lock, 0, pc);
+    // Asked while the lock is held: whoever has ended by now has done all it ever does before the program last looked.
+    let asked = limit;
+    let limit = match limit {
+        Limit::After(time) if time > SLICE && is_shared(condition) && endings::others_live() => {
+            Limit::After(SLICE)
+        }
+        _ => limit,
+    };
     // SAFETY: the program holds the lock, as for the real function.
     let result = unsafe { real::pthread_mutex_unlock(lock) };
     if result != 0 {
@@ -157,7 +173,11 @@ fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_in
     Sync::new(Op::Release, lock, pc).record();
     Sync::new(Op::Wait, condition, pc).record();
     serial::wake(lock, usize::MAX);
-    let waited = serial::wait(condition, endings::Kind::Condition, limit);
+    let waited = match serial::wait(condition, endings::Kind::Condition, limit) {
+        Waited::TimedOut if limit != asked => Waited::Idle,
+        waited => waited,
+    };
+    let limit = asked;
     let woken = match waited {
         Waited::TimedOut | Waited::Cancelled => Op::Timeout,
         Waited::Woken | Waited::Idle | Waited::Interrupted | Waited::Restarted => Op::Wake,
@@ -192,6 +212,37 @@ fn wait_serially(condition: usize, lock: usize, pc: usize, limit: Limit) -> c_in
     }
 }
 
+/// glibc keeps how a condition was initialised in bits at this offset.
+const FLAGS: usize = 36;
+
+fn flags(condition: usize) -> u32 {
+    // SAFETY: an initialised condition of the program is larger than this.
+    unsafe { ((condition + FLAGS) as *const u32).read_volatile() }
+}
+
+/// Whether other processes may use it.
+fn is_shared(condition: usize) -> bool {
+    const SHARED: u32 = 1;
+    flags(condition) & SHARED != 0
+}
+
+/// Waits for a condition that another process may notify, in a serial recording: the C library knows of it, so it is asked, without the turn.
+fn wait_with_others(
+    condition: usize,
+    lock: usize,
+    pc: usize,
+    block: impl FnOnce() -> c_int,
+) -> c_int {
+    serial::point_before(Op::Release, lock, 0, pc);
+    Sync::new(Op::Release, lock, pc).record();
+    Sync::new(Op::Wait, condition, pc).record();
+    serial::wake(lock, usize::MAX);
+    let result = serial::away(block);
+    Sync::new(Op::Wake, condition, pc).record();
+    Sync::new(Op::Acquire, lock, pc).record();
+    result
+}
+
 pub(super) unsafe extern "C" fn cond_wait(condition: usize, lock: usize) -> c_int {
     // SAFETY: see `cond_init`.
     wait(condition, lock, caller(), Limit::None, || unsafe {
@@ -199,13 +250,10 @@ pub(super) unsafe extern "C" fn cond_wait(condition: usize, lock: usize) -> c_in
     })
 }
 
-/// The clock that a condition was initialised with; glibc keeps it in a bit at this offset.
-unsafe fn clock_of(condition: usize) -> c_int {
-    const FLAGS: usize = 36;
+/// The clock that a condition was initialised with.
+fn clock_of(condition: usize) -> c_int {
     const MONOTONIC: u32 = 2;
-    // SAFETY: an initialised condition of the program is larger than this.
-    let flags = unsafe { ((condition + FLAGS) as *const u32).read_volatile() };
-    if flags & MONOTONIC != 0 {
+    if flags(condition) & MONOTONIC != 0 {
         libc::CLOCK_MONOTONIC
     } else {
         libc::CLOCK_REALTIME
@@ -242,6 +290,32 @@ unsafe extern "C" fn cond_clockwait(
     )
 }
 
+/// Conditions that threads have notified which take no part in the recording, libc's own.
+static NOTIFIED: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+
+/// One of them, once.
+pub fn notified() -> Option<usize> {
+    let taken = |slot: &AtomicUsize| match slot.load(Ordering::Relaxed) {
+        0 => 0,
+        _ => slot.swap(0, Ordering::AcqRel),
+    };
+    NOTIFIED.iter().map(taken).find(|condition| *condition != 0)
+}
+
+/// A thread of libc's own, or a signal handler, notifies a condition in a serial recording.
+fn notify_from_outside(condition: usize) {
+    if mode() != Mode::Serial {
+        return;
+    }
+    let put = |slot: &AtomicUsize| {
+        slot.compare_exchange(0, condition, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    };
+    if NOTIFIED.iter().any(put) {
+        serial::wake_from_outside();
+    }
+}
+
 fn notify(
     condition: usize,
     op: Op,
@@ -250,13 +324,18 @@ fn notify(
     real: impl FnOnce() -> c_int,
 ) -> c_int {
     if !threads::visible() {
-        return real();
+        let result = real();
+        notify_from_outside(condition);
+        return result;
     }
     if mode() == Mode::Serial {
         serial::point_before(op, condition, 0, pc);
         Sync::new(op, condition, pc).record();
-        serial::wake(condition, count);
-        return 0;
+        let woken = serial::wake(condition, count);
+        return match is_shared(condition) && woken < count {
+            true => real(),
+            false => 0,
+        };
     }
     let turn = enforce::turn(op, condition, pc);
     Sync::new(op, condition, pc).record();

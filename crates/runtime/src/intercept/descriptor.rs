@@ -73,6 +73,10 @@ impl Interrupted for c_int {
     const ANSWER: c_int = -1;
 }
 
+impl Interrupted for usize {
+    const ANSWER: usize = 0;
+}
+
 impl Interrupted for (c_int, Option<usize>) {
     const ANSWER: (c_int, Option<usize>) = (-1, None);
 }
@@ -131,10 +135,11 @@ pub fn on_descriptor<R: Interrupted>(
 /// Tries something until it is done, in a serial recording: `attempt` never blocks and answers `None`
 /// if it would. `block` is the whole call: only the world outside can bring it about. It is told
 /// whether the time is up in an enforced schedule, which has time pass as it likes; otherwise the kernel
-/// waits for that, too.
-pub fn trying<R>(
+/// waits for that, too. `restarts`: whether handlers that are installed so let it begin anew.
+pub fn trying<R: Interrupted>(
     channel: usize,
     limit: Limit,
+    restarts: bool,
     attempt: impl Fn() -> Option<R>,
     block: impl FnOnce(bool) -> R,
 ) -> R {
@@ -145,6 +150,11 @@ pub fn trying<R>(
         match serial::wait_to_retry(channel, Kind::Descriptor, limit, None) {
             Waited::TimedOut if serial::is_enforced() => return block(true),
             Waited::Woken => {}
+            Waited::Restarted if restarts => {}
+            Waited::Interrupted | Waited::Restarted => {
+                failed(libc::EINTR);
+                return R::ANSWER;
+            }
             _ => return serial::away(|| block(false)),
         }
     }

@@ -124,7 +124,7 @@ fn locking(
                 let error = unsafe { *libc::__errno_location() };
                 (result == 0 || !would_wait(error)).then_some(result)
             };
-            trying(waiting(lock), Limit::None, attempt, |_| real())
+            trying(waiting(lock), Limit::None, true, attempt, |_| real())
         }
         false => real(),
     };

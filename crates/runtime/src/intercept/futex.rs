@@ -13,7 +13,7 @@ use crate::local::Inside;
 use crate::record::event::Sync;
 use crate::record::facts;
 use crate::record::{Mode, mode};
-use crate::serial::endings::Kind;
+use crate::serial::endings::{self, Kind};
 use crate::serial::{self, Limit, Waited};
 use crate::{process, sys, threads};
 
@@ -146,6 +146,14 @@ impl Text {
     }
 }
 
+/// How long a wait is that another process may end, in nanoseconds. Then it ends as if woken, and the program looks for itself.
+const SLICE: u64 = 2_000_000;
+
+/// Whether other processes may use the word, too.
+fn may_be_shared(operation: usize) -> bool {
+    operation as i32 & libc::FUTEX_PRIVATE_FLAG == 0
+}
+
 fn futex(args: [usize; 6], pc: usize) -> isize {
     let [word, operation, value, timeout, ..] = args;
     let real = || sys::call(libc::SYS_futex, args);
@@ -174,9 +182,18 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
                     time => Limit::After(serial::nanoseconds(time)),
                 }
             };
-            let waited = serial::wait(word, Kind::Futex, limit);
+            let slice = match limit {
+                Limit::After(time) if time <= SLICE => limit,
+                _ if may_be_shared(operation) && endings::others_live() => {
+                    process::memory_is_shared();
+                    Limit::After(SLICE)
+                }
+                _ => limit,
+            };
+            let waited = serial::wait(word, Kind::Futex, slice);
             Sync::new(Op::FutexWoken, word, pc).record();
             match waited {
+                Waited::TimedOut if slice != limit => 0,
                 Waited::TimedOut => -(libc::ETIMEDOUT as isize),
                 Waited::Interrupted => -(libc::EINTR as isize),
                 _ => 0,
@@ -191,7 +208,12 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
         (libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET, Mode::Serial) => {
             serial::point_before(Op::FutexWake, word, 0, pc);
             Sync::new(Op::FutexWake, word, pc).record();
-            serial::wake(word, value) as isize
+            let woken = serial::wake(word, value) as isize;
+            match may_be_shared(operation) {
+                // Who waits in other processes does so in the kernel.
+                true => woken + real().max(0),
+                false => woken,
+            }
         }
         (libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET, _) => {
             Sync::new(Op::FutexWake, word, pc).record();

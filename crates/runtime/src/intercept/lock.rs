@@ -112,6 +112,8 @@ impl MutexState {
     const RECURSIVE: i32 = 1;
     const ERRORCHECK: i32 = 2;
     const ROBUST: i32 = 16;
+    /// The owner of a robust mutex that was unlocked before it was made consistent.
+    const NOT_RECOVERABLE: i32 = i32::MAX - 1;
 
     /// The state of the program's mutex at this address.
     fn of(lock: usize) -> Self {
@@ -125,10 +127,13 @@ impl MutexState {
         self.owner == own_number()
     }
 
-    /// Whether locking it would answer at once because the thread has it already.
+    /// Whether locking it would answer at once: because the thread has it already, or because nobody can have it any more. (glibc's
+    /// `pthread_mutex_trylock` says so, too, but leaves the mutex locked.)
     fn answers_at_once(lock: usize) -> bool {
         let state = MutexState::of(lock);
-        state.kind & 3 == Self::ERRORCHECK && state.is_mine()
+        let is_checked = state.kind & 3 == Self::ERRORCHECK && state.is_mine();
+        let is_lost = state.kind & Self::ROBUST != 0 && state.owner == Self::NOT_RECOVERABLE;
+        is_checked || is_lost && state.word == 0
     }
 
     /// Whether unlocking it would be refused.
@@ -183,7 +188,7 @@ unsafe extern "C" fn mutex_clocklock(lock: usize, clock: c_int, time: usize) -> 
 }
 
 /// An attempt that never blocks. One in vain is recorded too: somebody had the lock just then.
-fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+pub(super) fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !threads::visible() {
         return real();
     }

@@ -31,12 +31,15 @@ struct Deadline {
     limit: Limit,
     /// What the program said; null if it waits without end.
     time: usize,
+    /// Whether the program's clock is not the kernel's.
+    has_own_clock: bool,
 }
 
 impl Deadline {
     const NONE: Deadline = Deadline {
         limit: Limit::None,
         time: 0,
+        has_own_clock: false,
     };
 
     /// # Safety
@@ -47,15 +50,20 @@ impl Deadline {
             // SAFETY: as the caller says.
             _ => unsafe { Limit::until(libc::CLOCK_REALTIME, time) },
         };
-        Deadline { limit, time }
+        Deadline {
+            limit,
+            time,
+            has_own_clock: serial::now(libc::CLOCK_REALTIME).is_some(),
+        }
     }
 
-    /// Makes a call with the time that the kernel's clock will show then. The program's own clock may be another.
+    /// Makes a call with the time that the kernel's clock will show then. The program's own clock may be another. Called without the
+    /// turn.
     fn in_kernel_time<R>(&self, call: impl FnOnce(usize) -> R) -> R {
         let Limit::After(left) = self.limit else {
             return call(self.time);
         };
-        if serial::now(libc::CLOCK_REALTIME).is_none() {
+        if !self.has_own_clock {
             return call(self.time);
         }
         let mut now = MaybeUninit::<libc::timespec>::uninit();
@@ -84,7 +92,7 @@ fn on_queue(queue: c_int, events: i16, deadline: Deadline, real: impl Fn(usize) 
         true => failed(libc::ETIMEDOUT) as isize,
         false => deadline.in_kernel_time(&real),
     };
-    trying(channel(queue), deadline.limit, attempt, block)
+    trying(channel(queue), deadline.limit, true, attempt, block)
 }
 
 fn sending(

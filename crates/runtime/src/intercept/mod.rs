@@ -104,6 +104,11 @@ pub mod spare;
     reason = "argued once, at the head of the file"
 )]
 mod spawn;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of each file"
+)]
+mod stream;
 mod string;
 #[allow(
     clippy::undocumented_unsafe_blocks,
@@ -256,7 +261,10 @@ fn try_again(attempt: impl Fn() -> c_int) -> c_int {
 fn give(op: Op, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     if !threads::visible() {
         handler::keep(op, object, pc);
-        return real();
+        let result = real();
+        // Whoever waits for it may be one of the recorded threads.
+        serial::wake_from_outside();
+        return result;
     }
     if mode() == Mode::Serial {
         serial::gate(op, object, 0, pc);

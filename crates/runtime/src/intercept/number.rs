@@ -11,15 +11,15 @@ use core::ffi::{c_int, c_void};
 use deadheat_wire::Op;
 
 use super::channel::{self, Behind};
-use super::{ends, file_lock, real};
+use super::{ends, file_lock, real, stream};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::serial;
+use crate::serial::explore::server;
 
 trampoline! {
     "close" => close;
     "close_range" => close_range;
-    "fclose" => fclose;
     "shutdown" => shutdown;
     "open" => open;
     "open64" => open64;
@@ -82,6 +82,7 @@ unsafe fn both(numbers: *const c_int) -> [c_int; 2] {
 
 /// A call that makes a pipe.
 fn making_pipe(pc: usize, numbers: *const c_int, real: impl FnOnce() -> c_int) -> c_int {
+    server::has_in_common();
     getting_two(pc, numbers, || {
         let before = ends::quiet();
         let result = real();
@@ -115,6 +116,7 @@ pub fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int 
         return real();
     };
     serial::gate(Op::Send, channel::of_number(fd), 0, pc);
+    stream::descriptor_changes();
     file_lock::closing(fd, behind, pc);
     channel::send(channel::of_number(fd), pc);
     let result = ending(behind, pc, || {
@@ -122,6 +124,7 @@ pub fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int 
         real()
     });
     file_lock::closed(behind);
+    stream::descriptor_changes();
     result
 }
 
@@ -155,11 +158,6 @@ unsafe extern "C" fn close_range(first: u32, last: u32, flags: u32) -> c_int {
         }
     }
     unsafe { real::close_range(first, last, flags) }
-}
-
-unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
-    let pc = caller();
-    giving_back(number_of(stream), pc, || unsafe { real::fclose(stream) })
 }
 
 unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
@@ -197,7 +195,7 @@ unsafe extern "C" fn creat(path: usize, mode: u32) -> c_int {
     getting(caller(), || unsafe { real::creat(path, mode) })
 }
 
-/// A stream writes when it likes, and unseen.
+/// A stream writes when it likes: what it was told to is known, when it does is not.
 unsafe extern "C" fn fdopen(fd: c_int, mode: usize) -> *mut c_void {
     ends::forget(fd);
     unsafe { real::fdopen(fd, mode) }
@@ -226,7 +224,9 @@ unsafe extern "C" fn socketpair(
     protocol: c_int,
     numbers: *mut c_int,
 ) -> c_int {
-    getting_two(caller(), numbers, || {
+    let pc = caller();
+    server::has_in_common();
+    getting_two(pc, numbers, || {
         let before = ends::quiet();
         let result = unsafe { real::socketpair(family, kind, protocol, numbers) };
         if result == 0 {
@@ -296,6 +296,7 @@ unsafe extern "C" fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_in
 }
 
 unsafe extern "C" fn eventfd(value: u32, flags: c_int) -> c_int {
+    server::has_in_common();
     getting(caller(), || unsafe { real::eventfd(value, flags) })
 }
 

@@ -1,4 +1,4 @@
-//! `dprintf`: prints to a descriptor, which is a send like any other. (What is printed to a stream is written when the C library likes, and not seen.)
+//! `dprintf`: prints to a descriptor, which is a send like any other. What is printed to a stream is in [`super::stream`].
 //!
 //! It takes any number of arguments: they are left where they are, and the real function is jumped to.
 

@@ -42,10 +42,34 @@ fn waiting(limit: Limit, now: impl Fn() -> c_int, real: impl FnOnce() -> c_int) 
         return real();
     }
     let attempt = || Some(now()).filter(|ready| *ready != 0);
-    trying(channel::ANY, limit, attempt, |is_late| match is_late {
-        true => 0,
-        false => real(),
-    })
+    trying(
+        channel::ANY,
+        limit,
+        false,
+        attempt,
+        |is_late| match is_late {
+            true => 0,
+            false => real(),
+        },
+    )
+}
+
+/// Makes a call with another mask of signals (null: with the same). Where the kernel does not know of the thread's signals, one that is
+/// there already ends it before it begins.
+fn masked(mask: usize, call: impl FnOnce() -> c_int) -> c_int {
+    let Some(before) = serial::own_mask().filter(|_| mask != 0) else {
+        return call();
+    };
+    let during = unsafe { (mask as *const u64).read_unaligned() };
+    if serial::set_own_mask(during) {
+        serial::set_own_mask(before);
+        return super::descriptor::failed(libc::EINTR);
+    }
+    let result = call();
+    let error = unsafe { *libc::__errno_location() };
+    serial::set_own_mask(before);
+    unsafe { *libc::__errno_location() = error };
+    result
 }
 
 /// A descriptor can be read: what was sent there is known now.
@@ -107,11 +131,10 @@ unsafe extern "C" fn poll_chk(fds: usize, count: u64, timeout: c_int, size: usiz
 unsafe extern "C" fn ppoll(fds: usize, count: u64, timeout: usize, mask: usize) -> c_int {
     let pc = caller();
     let poll = |timeout| unsafe { real::ppoll(fds, count, timeout, mask) };
-    let result = waiting(
-        until(timeout),
-        || poll(&raw const NO_TIME as usize),
-        || poll(timeout),
-    );
+    let result = masked(mask, || {
+        let now = || poll(&raw const NO_TIME as usize);
+        waiting(until(timeout), now, || poll(timeout))
+    });
     polled(fds, count, result, pc)
 }
 
@@ -218,14 +241,11 @@ unsafe extern "C" fn pselect(
 ) -> c_int {
     let pc = caller();
     let select = |timeout| unsafe { real::pselect(count, read, write, except, timeout, mask) };
-    selecting(
-        count,
-        [read, write, except],
-        until(timeout),
-        pc,
-        || select(&raw const NO_TIME as usize),
-        || select(timeout),
-    )
+    let sets = [read, write, except];
+    masked(mask, || {
+        let now = || select(&raw const NO_TIME as usize);
+        selecting(count, sets, until(timeout), pc, now, || select(timeout))
+    })
 }
 
 /// A descriptor that an `epoll` looks at: both numbers, and what the program wants to be told. All zero: none.
@@ -336,6 +356,8 @@ unsafe extern "C" fn epoll_pwait(
 ) -> c_int {
     let pc = caller();
     let wait = |timeout| unsafe { real::epoll_pwait(fd, events, most, timeout, mask) };
-    let result = waiting(milliseconds(timeout), || wait(0), || wait(timeout));
+    let result = masked(mask, || {
+        waiting(milliseconds(timeout), || wait(0), || wait(timeout))
+    });
     found(fd, events, result, pc)
 }

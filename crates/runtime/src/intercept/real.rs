@@ -196,7 +196,6 @@ real_functions! {
         count: c_int, read: usize, write: usize, except: usize, timeout: usize, mask: usize
     ) -> c_int;
     close(fd: c_int) -> c_int;
-    fclose(stream: *mut c_void) -> c_int;
     shutdown(fd: c_int, how: c_int) -> c_int;
     open(path: usize, flags: c_int, mode: u32) -> c_int;
     open64(path: usize, flags: c_int, mode: u32) -> c_int;
@@ -364,6 +363,30 @@ real_functions! {
     siglongjmp(buffer: usize, value: c_int) -> usize;
     _longjmp(buffer: usize, value: c_int) -> usize;
     __longjmp_chk(buffer: usize, value: c_int) -> usize;
+    fwrite(from: usize, size: usize, count: usize, stream: usize) -> usize;
+    fputs(text: *const c_char, stream: usize) -> c_int;
+    puts(text: *const c_char) -> c_int;
+    fputc(byte: c_int, stream: usize) -> c_int;
+    __overflow(stream: usize, byte: c_int) -> c_int;
+    vfprintf(stream: usize, format: usize, list: usize) -> c_int;
+    __vfprintf_chk(stream: usize, how: c_int, format: usize, list: usize) -> c_int;
+    fflush(stream: usize) -> c_int;
+    fclose(stream: usize) -> c_int;
+    pclose(stream: usize) -> c_int;
+    fread(to: usize, size: usize, count: usize, stream: usize) -> usize;
+    __fread_chk(to: usize, room: usize, size: usize, count: usize, stream: usize) -> usize;
+    fgets(to: usize, size: c_int, stream: usize) -> usize;
+    __fgets_chk(to: usize, room: usize, size: c_int, stream: usize) -> usize;
+    fgetc(stream: usize) -> c_int;
+    ungetc(byte: c_int, stream: usize) -> c_int;
+    _IO_doallocbuf(stream: usize) -> ();
+    getdelim(line: *mut usize, room: *mut usize, end: c_int, stream: usize) -> isize;
+    vfscanf(stream: usize, format: usize, list: usize) -> c_int;
+    __isoc99_vfscanf(stream: usize, format: usize, list: usize) -> c_int;
+    __isoc23_vfscanf(stream: usize, format: usize, list: usize) -> c_int;
+    flockfile(stream: usize) -> ();
+    ftrylockfile(stream: usize) -> c_int;
+    funlockfile(stream: usize) -> ();
 }
 
 /// A C string's bytes without the closing zero.

@@ -199,11 +199,8 @@ unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
         // SAFETY: see `sem_init`.
         as_error(unsafe { real::sem_post(semaphore) })
     }));
-    if !is_visible {
-        if result == 0 {
-            post_from_outside(semaphore, pc);
-        }
-        crate::serial::wake_from_outside();
+    if !is_visible && result == 0 {
+        post_from_outside(semaphore, pc);
     }
     result
 }

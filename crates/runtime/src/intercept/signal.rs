@@ -458,12 +458,19 @@ unsafe extern "C" fn aio_write64(request: usize) -> c_int {
 
 unsafe extern "C" fn lio_listio(how: c_int, list: usize, count: c_int, event: usize) -> c_int {
     process::helpers_start();
-    blocking(|| unsafe { real::lio_listio(how, list, count, event) })
+    blocking(|| {
+        // It makes calls of its own, which are not the program's.
+        let _inside = Inside::enter();
+        unsafe { real::lio_listio(how, list, count, event) }
+    })
 }
 
 unsafe extern "C" fn getaddrinfo_a(how: c_int, list: usize, count: c_int, event: usize) -> c_int {
     process::helpers_start();
-    blocking(|| unsafe { real::getaddrinfo_a(how, list, count, event) })
+    blocking(|| {
+        let _inside = Inside::enter();
+        unsafe { real::getaddrinfo_a(how, list, count, event) }
+    })
 }
 
 unsafe extern "C" fn mq_notify(queue: c_int, event: usize) -> c_int {

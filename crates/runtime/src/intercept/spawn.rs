@@ -6,6 +6,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::{ends, real};
 use crate::hooks::trampoline;
+use crate::local::Inside;
 
 trampoline! {
     "posix_spawn" => posix_spawn;
@@ -79,6 +80,8 @@ unsafe extern "C" fn system(command: *const c_char) -> c_int {
 }
 
 unsafe extern "C" fn popen(command: *const c_char, kind: *const c_char) -> *mut c_void {
+    // What is allocated here `pclose` gives back without the turn: neither is seen.
+    let _inside = Inside::enter();
     ends::letting_out(|| unsafe { real::popen(command, kind) })
 }
 

@@ -61,7 +61,7 @@ fn waiting(
         true => failed(libc::EAGAIN) as isize,
         false => real(),
     };
-    let result = trying(channel, limit, || unless(would_wait, tried()), block);
+    let result = trying(channel, limit, false, || unless(would_wait, tried()), block);
     if result >= 0 {
         unsafe { *libc::__errno_location() = before };
     }

@@ -284,7 +284,12 @@ fn join_with(
 fn wait_for_end(thread: *mut Thread, limit: Limit, pc: usize) -> bool {
     while !serial::has_ended(thread) {
         match serial::wait_for_end(thread, limit, pc) {
-            Waited::Cancelled => act_on_cancellation(pc),
+            Waited::Cancelled => {
+                // Whoever is cancelled joins nobody, and another may.
+                serial::joins(thread, false);
+                act_on_cancellation(pc);
+                serial::joins(thread, true);
+            }
             Waited::TimedOut => return serial::has_ended(thread),
             _ => {}
         }

@@ -15,6 +15,8 @@
 //! come: from a timer, or from a child that lives. The scheduler asks [`hope`] once no thread can
 //! run and no time limit is left. Only where it answers [`Hope::None`] is it a deadlock.
 
+use core::sync::atomic::{AtomicI32, Ordering};
+
 use crate::{process, sys};
 
 /// What a thread waits for.
@@ -162,6 +164,31 @@ pub fn hope(world: &World, waits: impl Iterator<Item = Kind>) -> Hope {
         return Hope::Somebody;
     }
     waits.fold(Hope::None, |best, kind| best.max(world.hope(kind)))
+}
+
+/// Who forked this process; 0 if it was started as a program.
+static PARENT: AtomicI32 = AtomicI32::new(0);
+
+/// This process was just forked.
+pub fn begin_as_child() {
+    PARENT.store(parent(), Ordering::Relaxed);
+}
+
+fn parent() -> i32 {
+    sys::call(libc::SYS_getppid, [0; 6]) as i32
+}
+
+/// Whether a process lives that may share memory with this one: a child, or who forked it.
+pub fn others_live() -> bool {
+    has_living_children() || PARENT.load(Ordering::Relaxed) == parent()
+}
+
+/// Whether time passes for nobody but the threads of this process.
+pub fn is_alone() -> bool {
+    match process::shares_memory() {
+        true => !others_live(),
+        false => !has_living_children(),
+    }
 }
 
 /// Whether a child process has not ended.

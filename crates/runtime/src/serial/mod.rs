@@ -120,6 +120,7 @@ pub fn restart_in_child() {
     // was in the parent.
     let scheduler = unsafe { scheduler() };
     scheduler.explorer.leave();
+    endings::begin_as_child();
     signals::restart_in_child();
     timers::restart_in_child();
     scheduler.start();

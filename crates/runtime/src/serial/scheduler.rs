@@ -69,6 +69,8 @@ pub struct Scheduler {
     waits: u64,
     /// How many events there were when all who could were told to look again.
     looked_at: u64,
+    /// Since when others are waited for who share memory: how many events there were then, and the time in milliseconds.
+    hopes_since: (u64, u64),
     preempt_accesses: bool,
     /// The schedule that is enforced.
     replay: Replay,
@@ -94,6 +96,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     steps: 0,
     waits: 0,
     looked_at: 0,
+    hopes_since: (u64::MAX, 0),
     preempt_accesses: true,
     replay: Replay::none(),
     explorer: Explorer::none(),
@@ -119,6 +122,7 @@ impl Scheduler {
         self.slice = 1;
         self.steps = 0;
         self.looked_at = u64::MAX;
+        self.hopes_since = (u64::MAX, 0);
         self.preempt_accesses = options::PREEMPT.get() == 1;
         self.policy = Some(Chosen::from_options(
             options::POLICY.get(),
@@ -311,7 +315,7 @@ impl Scheduler {
     /// those who have a signal to handle.
     fn collect(&mut self) {
         if LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
-            self.look_again(Waited::Woken);
+            self.heed_outside();
         }
         timers::fire(self.steps);
         signals::route(self);

@@ -18,7 +18,7 @@ use crate::{record, sys};
 /// Which copy this is; homes that were made by an earlier one are not there. 0: the program itself.
 static COPY: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the program has something in the kernel that all copies would have in common: queues, semaphores,
+/// Whether the program has something in the kernel that all copies would have in common: pipes and what is left in them, queues, semaphores,
 /// locks on files. Then each run is made from the beginning.
 static SHARES: AtomicBool = AtomicBool::new(false);
 

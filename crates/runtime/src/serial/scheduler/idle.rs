@@ -6,6 +6,7 @@ use super::super::endings::{self, Hope, World};
 use super::super::task::{State, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
+use crate::intercept::condition;
 use crate::{message, options, record, sys};
 
 /// How long a thread that is in a call may stay there before those who wait for the world outside
@@ -20,7 +21,7 @@ impl Scheduler {
     pub(super) fn is_idle(&mut self, arrivals: u32, can_wait: bool) -> bool {
         let first = self.first_limit();
         if first != u64::MAX {
-            let is_alone = self.away == 0 && !endings::has_living_children();
+            let is_alone = self.away == 0 && endings::is_alone();
             if is_alone || !can_wait && !turn::is_green() {
                 self.pass_time(first);
                 return true;
@@ -65,6 +66,15 @@ impl Scheduler {
             }
         }
         any
+    }
+
+    /// A signal handler or a thread of libc's own has changed something: everybody looks again who can, and who waits for a condition
+    /// that was notified goes on.
+    pub(super) fn heed_outside(&mut self) {
+        self.look_again(Waited::Woken);
+        while let Some(condition) = condition::notified() {
+            self.wake(condition, usize::MAX);
+        }
     }
 
     /// The step at which the first time limit is; `u64::MAX` if there is none.
@@ -113,12 +123,21 @@ impl Scheduler {
 
     /// No time limit is left. Whoever may still end a wait is waited for.
     pub(super) fn hope_for_others(&mut self, arrivals: u32, can_wait: bool) -> bool {
-        let hope = self.hope(&World::now(self.away > 0));
+        let world = World::now(self.away > 0);
+        let hope = self.hope(&world);
         if hope != Hope::None && !can_wait {
             return false;
         }
         let patience = options::WATCHDOG.get() * 1000;
+        let is_certain = hope == Hope::Somebody || patience == 0;
+        if world.shared && hope != Hope::None {
+            let waited = self.wait_for_sharers(arrivals);
+            if is_certain || waited < patience {
+                return true;
+            }
+        }
         match hope {
+            _ if world.shared && hope == Hope::Perhaps => self.waits_outside(),
             Hope::None => self.is_deadlock(),
             Hope::Somebody => turn::wait_for_arrivals(arrivals),
             Hope::Perhaps | Hope::Unlikely if patience == 0 => turn::wait_for_arrivals(arrivals),
@@ -133,6 +152,20 @@ impl Scheduler {
             }
         }
         true
+    }
+
+    /// Another process that shares memory may have changed what threads wait for, which nobody is told: they look again after a moment. For how long
+    /// that has gone on by now, without any event, in milliseconds.
+    fn wait_for_sharers(&mut self, arrivals: u32) -> u64 {
+        const PAUSE: u64 = 5;
+        let now = sys::milliseconds();
+        if self.hopes_since.0 != self.log.events {
+            self.hopes_since = (self.log.events, now);
+        }
+        if !turn::wait_for_arrivals_until(arrivals, PAUSE) {
+            self.look_again(Waited::Woken);
+        }
+        now - self.hopes_since.1
     }
 
     /// It is a deadlock, in a run of a search or not.

@@ -146,7 +146,7 @@ impl Scheduler {
     /// Counts in those who came back from calls. Time does not pass by itself.
     fn welcome(&mut self) {
         if super::LOOK_AGAIN.swap(0, Ordering::AcqRel) != 0 {
-            self.look_again(Waited::Woken);
+            self.heed_outside();
         }
         signals::route(self);
         for index in self.ready..self.count {
