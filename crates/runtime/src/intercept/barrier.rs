@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use deadheat_wire::Op;
 
+use super::descriptor::blocking;
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Kind, Sync};
@@ -54,12 +55,15 @@ const BARRIER_COUNT: usize = 8;
 /// The same for whether other processes may come there, too.
 const BARRIER_SHARED: usize = 12;
 
-/// Waits at a barrier at which other processes may arrive, in a serial recording: without the turn, and the C library counts.
+/// Waits at a barrier at which other processes may arrive: in a serial recording without the turn, and the C library counts. Those who come are not all seen, so to
+/// a recording it is no barrier: whoever comes sends, and whoever goes receives.
 fn wait_with_others(barrier: usize, pc: usize) -> c_int {
-    Sync::new(Op::BarrierEnter, barrier, pc).record();
+    let channel = barrier + BARRIER_COUNT;
+    serial::point_before(Op::Send, channel, 0, pc);
+    event::sync(Op::Send, channel, pc);
     // SAFETY: see `barrier_init`.
-    let result = serial::away(|| unsafe { real::pthread_barrier_wait(barrier) });
-    Sync::new(Op::BarrierExit, barrier, pc).record();
+    let result = blocking(|| unsafe { real::pthread_barrier_wait(barrier) });
+    event::sync(Op::Receive, channel, pc);
     result
 }
 
@@ -69,12 +73,12 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
         // SAFETY: see `barrier_init`.
         return unsafe { real::pthread_barrier_wait(barrier) };
     }
+    // SAFETY: an initialised barrier of the program is larger than this.
+    if unsafe { ((barrier + BARRIER_SHARED) as *const u32).read_volatile() } != 0 {
+        return wait_with_others(barrier, pc);
+    }
     if mode() == Mode::Serial {
         serial::point_before(Op::BarrierEnter, barrier, 0, pc);
-        // SAFETY: an initialised barrier of the program is larger than this.
-        if unsafe { ((barrier + BARRIER_SHARED) as *const u32).read_volatile() } != 0 {
-            return wait_with_others(barrier, pc);
-        }
         Sync::new(Op::BarrierEnter, barrier, pc).record();
         // SAFETY: an initialised barrier of the program is larger than this.
         let count = unsafe { ((barrier + BARRIER_COUNT) as *const u32).read_volatile() };
