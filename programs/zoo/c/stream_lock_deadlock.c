@@ -8,7 +8,7 @@ pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 
 static void *keeper(void *arg) {
     flockfile(stderr);
-    pthread_mutex_lock(&m); // DEADLOCK: waits for m, with line 24
+    pthread_mutex_lock(&m); // DEADLOCK: waits for m holding _IO_2_1_stderr_, with line 24
     pthread_mutex_unlock(&m);
     funlockfile(stderr);
     return arg;
@@ -21,7 +21,7 @@ int main(void) {
     funlockfile(stderr);
     pthread_create(&thread, NULL, keeper, NULL);
     pthread_mutex_lock(&m);
-    fputs("main\n", stderr); // DEADLOCK: holding m, with line 11
+    fputs("main\n", stderr); // DEADLOCK: waits for _IO_2_1_stderr_ holding m, with line 11
     pthread_mutex_unlock(&m);
     pthread_join(thread, NULL);
     return 0;

@@ -4,6 +4,7 @@ use core::ffi::c_int;
 
 use deadheat_wire::Op;
 
+use super::descriptor::blocking;
 use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::record::event::{self, Kind, Sync};
@@ -70,22 +71,30 @@ fn is_shared(barrier: usize) -> bool {
     word_of(barrier, BARRIER_SHARED) != 0
 }
 
+/// Waits at a barrier at which other processes may arrive: in a serial recording without the turn, and the C library counts. Those who come are not all seen, so to
+/// a recording it is no barrier: whoever comes sends, and whoever goes receives.
+fn wait_with_others(barrier: usize, pc: usize) -> c_int {
+    let channel = barrier + BARRIER_COUNT;
+    serial::point_before(Op::Send, channel, 0, pc);
+    event::sync(Op::Send, channel, pc);
+    // SAFETY: see `barrier_init`.
+    let result = blocking(|| unsafe { real::pthread_barrier_wait(barrier) });
+    event::sync(Op::Receive, channel, pc);
+    result
+}
+
 unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
     let pc = caller();
     if !threads::visible() {
         // SAFETY: see `barrier_init`.
         return unsafe { real::pthread_barrier_wait(barrier) };
     }
+    if is_shared(barrier) {
+        return wait_with_others(barrier, pc);
+    }
     if mode() == Mode::Serial {
         serial::point_before(Op::BarrierEnter, barrier, 0, pc);
         Sync::new(Op::BarrierEnter, barrier, pc).record();
-        if is_shared(barrier) {
-            // Other processes come to it as well: the kernel knows who is there.
-            // SAFETY: see `barrier_init`.
-            let result = serial::away(|| unsafe { real::pthread_barrier_wait(barrier) });
-            Sync::new(Op::BarrierExit, barrier, pc).record();
-            return result;
-        }
         let count = word_of(barrier, BARRIER_COUNT);
         let is_last = serial::arrive(barrier, count);
         if is_last {

@@ -384,6 +384,7 @@ real_functions! {
     vfscanf(stream: usize, format: usize, list: usize) -> c_int;
     __isoc99_vfscanf(stream: usize, format: usize, list: usize) -> c_int;
     __isoc23_vfscanf(stream: usize, format: usize, list: usize) -> c_int;
+    __cxa_at_quick_exit(function: usize, library: usize) -> c_int;
     flockfile(stream: usize) -> ();
     ftrylockfile(stream: usize) -> c_int;
     funlockfile(stream: usize) -> ();
