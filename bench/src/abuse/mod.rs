@@ -12,6 +12,7 @@ mod large;
 mod places;
 mod soak;
 mod tools;
+mod waits;
 
 use std::fmt::Write;
 
@@ -65,6 +66,7 @@ pub fn measure(place: &Place, runs: usize) -> Result<String, String> {
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = write_table(&mut text, &rows);
+    text.push_str(&waits::section(&tools)?);
     Ok(text)
 }
 

@@ -7,7 +7,8 @@
 //! * *exclusion*: `enter$` and `leave$`;
 //! * *own*: `run$`, which returns `read$()` or `good$(..)`, with whatever threads and processes it starts;
 //!
-//! and, if it wishes, `setup$` before all threads and `finish$` after them.
+//! and, if it wishes, `setup$` before all threads and `finish$` after them. Its traits: `meets`, if giving waits for the taker; `uses X`,
+//! if there is only one X in a process; `known`, if Deadheat is known to be wrong about it.
 
 /// What a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +58,8 @@ pub struct Piece {
     pub kind: Kind,
     /// Whether giving waits for the other thread, too.
     pub meets: bool,
+    /// Whether Deadheat is known to be wrong about it: `docs/limits.md` says so, or an open issue. Only tried if asked for.
+    pub known: bool,
     /// What there is only one of in a process, such as the alarm.
     pub uses: Option<String>,
     /// The call that waits.
@@ -125,6 +128,7 @@ fn read_piece(language: Language, part: &str) -> Piece {
         language,
         kind,
         meets: traits.contains(&"meets"),
+        known: traits.contains(&"known"),
         uses: traits
             .iter()
             .find_map(|one| one.strip_prefix("uses ").map(str::to_owned)),

@@ -27,6 +27,9 @@ pub struct Correct {
     /// Each piece by itself, instead
     #[arg(long)]
     pub alone: bool,
+    /// Also pieces about which Deadheat is known to be wrong
+    #[arg(long)]
+    pub known: bool,
     /// c, cpp, rust or all
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub language: String,
@@ -48,6 +51,27 @@ pub struct Correct {
     /// Print kinds of waits and who can end them, instead of pieces and commands
     #[arg(long)]
     pub table: bool,
+}
+
+impl Correct {
+    /// As without options, with this executable.
+    #[must_use]
+    pub fn with(deadheat: &Path) -> Correct {
+        Correct {
+            deadheat: deadheat.to_owned(),
+            seed: 1,
+            count: 100,
+            alone: false,
+            known: false,
+            language: "all".to_owned(),
+            only: String::new(),
+            way: Vec::new(),
+            jobs: 2,
+            keep: None,
+            limit: 60,
+            table: false,
+        }
+    }
 }
 
 /// How many programs there are in a file.
@@ -134,7 +158,7 @@ impl Correct {
 
     fn programs(&self, language: Language) -> Vec<Program> {
         let mut pieces = catalogue::pieces(language);
-        pieces.retain(|piece| piece.name.starts_with(&self.only));
+        pieces.retain(|piece| piece.name.starts_with(&self.only) && (self.known || !piece.known));
         if self.alone {
             return pieces.iter().map(Program::alone).collect();
         }

@@ -32,26 +32,30 @@ trampoline! {
 // SAFETY of all blocks below: the arguments are the program's own, for the very function they are
 // passed on to; what they point to is looked at only as the kernel would.
 
-/// Makes a call that waits for descriptors: `now` asks without waiting, `real` is the whole call.
-fn waiting(limit: Limit, now: impl Fn() -> c_int, real: impl FnOnce() -> c_int) -> c_int {
+/// Makes a call that waits for descriptors, with another mask of signals (null: with the same): `now` asks without waiting, `real` is the
+/// whole call.
+fn waiting(
+    limit: Limit,
+    mask: usize,
+    now: impl Fn() -> c_int,
+    real: impl FnOnce() -> c_int,
+) -> c_int {
     if !threads::visible() || mode() != Mode::Serial {
         return real();
     }
+    // A signal that comes here comes before the call, and waits for its mask.
     serial::point();
-    if limit == Limit::After(0) {
-        return real();
-    }
-    let attempt = || Some(now()).filter(|ready| *ready != 0);
-    trying(
-        channel::ANY,
-        limit,
-        false,
-        attempt,
-        |is_late| match is_late {
+    masked(mask, || {
+        if limit == Limit::After(0) {
+            return real();
+        }
+        let attempt = || Some(now()).filter(|ready| *ready != 0);
+        let block = |is_late| match is_late {
             true => 0,
             false => real(),
-        },
-    )
+        };
+        trying(channel::ANY, limit, false, attempt, block)
+    })
 }
 
 /// Makes a call with another mask of signals (null: with the same). Where the kernel does not know of the thread's signals, one that is
@@ -117,7 +121,7 @@ fn polled(fds: usize, count: u64, result: c_int, pc: usize) -> c_int {
 unsafe extern "C" fn poll(fds: usize, count: u64, timeout: c_int) -> c_int {
     let pc = caller();
     let poll = |timeout| unsafe { real::poll(fds, count, timeout) };
-    let result = waiting(milliseconds(timeout), || poll(0), || poll(timeout));
+    let result = waiting(milliseconds(timeout), 0, || poll(0), || poll(timeout));
     polled(fds, count, result, pc)
 }
 
@@ -131,10 +135,8 @@ unsafe extern "C" fn poll_chk(fds: usize, count: u64, timeout: c_int, size: usiz
 unsafe extern "C" fn ppoll(fds: usize, count: u64, timeout: usize, mask: usize) -> c_int {
     let pc = caller();
     let poll = |timeout| unsafe { real::ppoll(fds, count, timeout, mask) };
-    let result = masked(mask, || {
-        let now = || poll(&raw const NO_TIME as usize);
-        waiting(until(timeout), now, || poll(timeout))
-    });
+    let now = || poll(&raw const NO_TIME as usize);
+    let result = waiting(until(timeout), mask, now, || poll(timeout));
     polled(fds, count, result, pc)
 }
 
@@ -146,7 +148,7 @@ type Set = [u64; MOST / 64];
 fn selecting(
     count: c_int,
     sets: [usize; 3],
-    limit: Limit,
+    (limit, mask): (Limit, usize),
     pc: usize,
     now: impl Fn() -> c_int,
     real: impl FnOnce() -> c_int,
@@ -176,6 +178,7 @@ fn selecting(
     };
     let result = waiting(
         limit,
+        mask,
         || {
             restore();
             now()
@@ -226,9 +229,14 @@ unsafe extern "C" fn select(
         };
         unsafe { real::select(count, read, write, except, &raw mut none as usize) }
     };
-    selecting(count, [read, write, except], limit, pc, now, || unsafe {
-        real::select(count, read, write, except, timeout)
-    })
+    selecting(
+        count,
+        [read, write, except],
+        (limit, 0),
+        pc,
+        now,
+        || unsafe { real::select(count, read, write, except, timeout) },
+    )
 }
 
 unsafe extern "C" fn pselect(
@@ -242,9 +250,9 @@ unsafe extern "C" fn pselect(
     let pc = caller();
     let select = |timeout| unsafe { real::pselect(count, read, write, except, timeout, mask) };
     let sets = [read, write, except];
-    masked(mask, || {
-        let now = || select(&raw const NO_TIME as usize);
-        selecting(count, sets, until(timeout), pc, now, || select(timeout))
+    let now = || select(&raw const NO_TIME as usize);
+    selecting(count, sets, (until(timeout), mask), pc, now, || {
+        select(timeout)
     })
 }
 
@@ -343,7 +351,7 @@ fn found(epoll: c_int, events: usize, result: c_int, pc: usize) -> c_int {
 unsafe extern "C" fn epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int {
     let pc = caller();
     let wait = |timeout| unsafe { real::epoll_wait(fd, events, most, timeout) };
-    let result = waiting(milliseconds(timeout), || wait(0), || wait(timeout));
+    let result = waiting(milliseconds(timeout), 0, || wait(0), || wait(timeout));
     found(fd, events, result, pc)
 }
 
@@ -356,8 +364,6 @@ unsafe extern "C" fn epoll_pwait(
 ) -> c_int {
     let pc = caller();
     let wait = |timeout| unsafe { real::epoll_pwait(fd, events, most, timeout, mask) };
-    let result = masked(mask, || {
-        waiting(milliseconds(timeout), || wait(0), || wait(timeout))
-    });
+    let result = waiting(milliseconds(timeout), mask, || wait(0), || wait(timeout));
     found(fd, events, result, pc)
 }

@@ -194,13 +194,12 @@ unsafe extern "C" fn sem_post(semaphore: usize) -> c_int {
     let is_visible = threads::visible();
     if is_visible {
         crate::serial::point_before(Op::Post, semaphore, 0, pc);
-    }
-    let result = from_error(give(Op::Post, semaphore, pc, || {
-        // SAFETY: see `sem_init`.
-        as_error(unsafe { real::sem_post(semaphore) })
-    }));
-    if !is_visible && result == 0 {
+    } else {
+        // Before anybody can lower it.
         post_from_outside(semaphore, pc);
     }
-    result
+    from_error(give(Op::Post, semaphore, pc, || {
+        // SAFETY: see `sem_init`.
+        as_error(unsafe { real::sem_post(semaphore) })
+    }))
 }

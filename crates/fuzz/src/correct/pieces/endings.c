@@ -310,7 +310,7 @@ static long run$(void) {
     return good$(result);
 }
 
-//: full_pipe | handover | write into a full pipe | whoever reads
+//: full_pipe | handover, known | write into a full pipe | whoever reads
 static int ends$[2];
 static char bytes$[65536];
 static void setup$(void) {

@@ -23,7 +23,7 @@ static void take$(void) {
     while (mq_timedreceive(queue$, message, sizeof message, NULL, &until) != 3);
 }
 
-//: mqueue_full | handover | mq_send into a full queue | whoever receives
+//: mqueue_full | handover, known | mq_send into a full queue | whoever receives
 static mqd_t queue$;
 static void setup$(void) {
     queue$ = queue(0);

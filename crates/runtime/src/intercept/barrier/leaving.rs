@@ -26,7 +26,7 @@ fn object(barrier: usize) -> usize {
 
 /// A barrier lets so many threads go, besides the one that is last to come.
 pub fn begin(barrier: usize, count: usize) {
-    let process = sys::getpid() as u32;
+    let process = sys::getpid();
     if PROCESS.swap(process, Ordering::Relaxed) != process {
         LEAVING
             .iter()
@@ -56,7 +56,7 @@ pub fn end(barrier: usize) {
 pub fn wait(barrier: usize) {
     let is_serial = mode() == Mode::Serial && threads::visible();
     while is_serial
-        && PROCESS.load(Ordering::Relaxed) == sys::getpid() as u32
+        && PROCESS.load(Ordering::Relaxed) == sys::getpid()
         && slot(barrier).is_some()
     {
         serial::wait(object(barrier), Kind::Barrier, Limit::None);
