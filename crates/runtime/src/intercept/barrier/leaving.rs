@@ -55,10 +55,7 @@ pub fn end(barrier: usize) {
 /// Waits until all have left.
 pub fn wait(barrier: usize) {
     let is_serial = mode() == Mode::Serial && threads::visible();
-    while is_serial
-        && PROCESS.load(Ordering::Relaxed) == sys::getpid()
-        && slot(barrier).is_some()
-    {
+    while is_serial && PROCESS.load(Ordering::Relaxed) == sys::getpid() && slot(barrier).is_some() {
         serial::wait(object(barrier), Kind::Barrier, Limit::None);
     }
 }
