@@ -256,10 +256,24 @@ impl Scheduler {
         }
         let (_, _, index) = spinner?;
         if self.spins(index) && self.task(index).spin.indulge() {
+            self.spins_in_vain();
+        }
+        Some(self.tasks[index])
+    }
+
+    /// Who can run spins for others, and they wait. It goes on if somebody outside may end what they wait for.
+    fn spins_in_vain(&mut self) {
+        /// How long they are given each time, in milliseconds.
+        const PAUSE: u64 = 5;
+        if self.hope(&World::now(self.away > 0)) == Hope::None {
             self.tell_places();
             self.ends_with(ending::LIVELOCK);
         }
-        Some(self.tasks[index])
+        if server::copy() != 0 && self.away == 0 {
+            self.tell_places();
+            self.explorer.waits_outside();
+        }
+        turn::wait_for_arrivals_until(turn::arrivals(), PAUSE);
     }
 
     /// Says where everybody is.
