@@ -44,7 +44,7 @@ static void *printer(void *arg) {
 
 int main(void) {
     pthread_t thread;
-    int ends[2], sum = 0, four, five;
+    int ends[2], sum = 0;
     char line[64], word[8] = "", *all = NULL;
     size_t room = 0;
     if (pipe(ends) != 0)
@@ -68,10 +68,10 @@ int main(void) {
         return 1;
     sum += values[3]; // NORACE: values
     printf("%s, ", word);
-    if (fscanf(from, "%d %d ", &four, &five) != 2)
+    if (fscanf(from, "%*d %*d ") == EOF)
         return 1;
     sum += values[4]; // NORACE: values
-    printf("%d and %d, ", four, five);
+    printf("4 and 5, ");
     int last = fgetc(from);
     sum += values[5]; // NORACE: values
     printf("%c\n", last);

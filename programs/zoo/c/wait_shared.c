@@ -17,14 +17,12 @@ struct shared {
     pthread_mutex_t lock, last;
     pthread_cond_t changed;
     pthread_barrier_t meeting;
-    int ready;
 };
 
 static int child(struct shared *shared, sem_t *named) {
     sem_post(&shared->posted);
     sem_post(named);
     pthread_mutex_lock(&shared->lock);
-    shared->ready = 1;
     pthread_cond_signal(&shared->changed);
     pthread_mutex_unlock(&shared->lock);
     pthread_mutex_lock(&shared->last);
@@ -55,15 +53,15 @@ int main(void) {
     pthread_barrierattr_init(&barrier);
     pthread_barrierattr_setpshared(&barrier, PTHREAD_PROCESS_SHARED);
     pthread_barrier_init(&shared->meeting, &barrier, 2);
+    // The child gets it once the parent waits.
+    pthread_mutex_lock(&shared->lock);
     if (fork() == 0)
         _exit(child(shared, named));
     sem_wait(&shared->posted);
     printf("posted, ");
     sem_wait(named);
     printf("named, ");
-    pthread_mutex_lock(&shared->lock);
-    while (!shared->ready)
-        pthread_cond_wait(&shared->changed, &shared->lock);
+    pthread_cond_wait(&shared->changed, &shared->lock);
     pthread_mutex_unlock(&shared->lock);
     printf("ready, ");
     pthread_barrier_wait(&shared->meeting);

@@ -53,7 +53,13 @@ impl Case {
         let name = self.oracle.path.file_stem().unwrap_or_default();
         let name = name.to_string_lossy();
         // Another process, or a thread of libc's own.
-        let outside = ["wait_child_signal", "wait_timer_thread", "wait_aio"];
+        let outside = [
+            "wait_child_signal",
+            "wait_timer_thread",
+            "wait_aio",
+            "wait_shared",
+            "stream_popen",
+        ];
         let other_process = name.starts_with("fork") || outside.contains(&&*name);
         match self.mode {
             Mode::Parallel | Mode::Watch | Mode::Check | Mode::Explore => false,

@@ -11,7 +11,7 @@ use super::super::channel::{self, channel};
 use super::super::descriptor::on_descriptor;
 use super::super::real;
 use super::lock::{holding, let_others_look};
-use super::{Over, Stream};
+use super::{Over, Stream, length_of};
 use crate::hooks::{caller, trampoline};
 use crate::local::Inside;
 use crate::record::{Mode, event, mode};
@@ -166,7 +166,7 @@ unsafe extern "C" fn fgets(to: usize, size: c_int, stream: usize) -> usize {
         to
     });
     if result != 0 {
-        let length = unsafe { real::c_string(to as *const _) }.len();
+        let length = unsafe { length_of(to as *const _) };
         event::range(true, to, length + 1, pc);
     }
     result
@@ -230,8 +230,10 @@ unsafe extern "C" fn getdelim(
     stream: usize,
 ) -> isize {
     let pc = caller();
+    let is_given = !line.is_null() && !room.is_null();
+    let both = || [line, room].map(|place| if is_given { unsafe { *place } } else { 0 });
+    let before = both();
     let result = reading(stream, pc, |source| {
-        let is_given = !line.is_null() && !room.is_null();
         let Some(source) = source.filter(|_| is_given) else {
             return unsafe { real::getdelim(line, room, end, stream) };
         };
@@ -253,6 +255,11 @@ unsafe extern "C" fn getdelim(
         unsafe { ((*line + got) as *mut u8).write(0) };
         got as isize
     });
+    for ((place, before), after) in [line, room].into_iter().zip(before).zip(both()) {
+        if before != after {
+            event::range(true, place as usize, size_of::<usize>(), pc);
+        }
+    }
     if result > 0 {
         event::range(true, unsafe { *line }, result as usize + 1, pc);
     }

@@ -16,7 +16,7 @@ mod lock;
 mod output;
 mod variadic;
 
-use core::ffi::c_int;
+use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::channel::Behind;
@@ -175,4 +175,14 @@ impl Over {
             Some(_) => Over::World,
         }
     }
+}
+
+/// How long a text is, which is looked at for ourselves: `strlen` would say that the program did.
+///
+/// # Safety
+/// `text` points to a C string.
+unsafe fn length_of(text: *const c_char) -> usize {
+    let _inside = Inside::enter();
+    // SAFETY: as the caller says.
+    unsafe { real::c_string(text) }.len()
 }

@@ -8,7 +8,7 @@ use super::super::channel::{self, Behind};
 use super::super::descriptor::{Interrupted, is_ready, on_descriptor};
 use super::super::{descriptor, number, real};
 use super::lock::holding;
-use super::{Over, Stream, descriptor_changes};
+use super::{Over, Stream, descriptor_changes, length_of};
 use crate::hooks::{caller, trampoline};
 use crate::local::Inside;
 use crate::record::{Mode, event, mode};
@@ -102,7 +102,7 @@ unsafe extern "C" fn fwrite(from: usize, size: usize, count: usize, stream: usiz
 
 unsafe extern "C" fn fputs(text: *const c_char, stream: usize) -> c_int {
     let pc = caller();
-    let length = unsafe { real::c_string(text) }.len();
+    let length = unsafe { length_of(text) };
     let read = [text as usize, length + 1];
     printing(Stream(stream), pc, read, Some(length), || unsafe {
         real::fputs(text, stream)
@@ -111,7 +111,7 @@ unsafe extern "C" fn fputs(text: *const c_char, stream: usize) -> c_int {
 
 unsafe extern "C" fn puts(text: *const c_char) -> c_int {
     let pc = caller();
-    let length = unsafe { real::c_string(text) }.len() + 1;
+    let length = unsafe { length_of(text) } + 1;
     let read = [text as usize, length];
     printing(
         Stream::standard_output(),
