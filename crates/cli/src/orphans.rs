@@ -163,7 +163,10 @@ mod tests {
         let (took, killed) = left_by("sleep 0.2 &", true);
         assert!(took < PATIENCE && killed == 0, "{took:?}, {killed}");
 
-        let (_, killed) = left_by("setsid sleep 7.25 & sleep 1004 & sleep 0.3", true);
+        let (_, killed) = left_by(
+            "setsid sleep 7.25 >/dev/null 2>&1 & sleep 1004 & sleep 0.3",
+            true,
+        );
         assert_eq!((killed, runs("1004"), runs("7.25")), (1, false, true));
 
         let before = Before::now();
