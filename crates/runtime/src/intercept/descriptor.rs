@@ -11,7 +11,7 @@ use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
 use super::channel::{self, Behind, channel};
-use super::{connect, ends, real, signal, spawn, thread};
+use super::{connect, ends, file_change, real, signal, spawn, thread};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
 use crate::record::event::{self, Sync};
@@ -182,8 +182,13 @@ pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() 
 /// A call that sends data; `read` are the bytes that it takes.
 pub fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     event::range(false, read[0], read[1], pc);
-    channel::send_from(Behind::number(fd), pc);
-    let result = on_descriptor(fd, libc::POLLOUT, pc, real);
+    let behind = Behind::number(fd);
+    channel::send_from(behind, pc);
+    let write = || on_descriptor(fd, libc::POLLOUT, pc, real);
+    let result = match behind.is_some_and(|behind| behind.is_stored()) {
+        true => file_change::changing(pc, write),
+        false => write(),
+    };
     channel::wake(channel(fd));
     result
 }

@@ -41,6 +41,11 @@ pub mod ends;
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
+mod file_change;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod file_lock;
 mod futex;
 mod heap;

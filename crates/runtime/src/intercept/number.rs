@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_void};
 use deadheat_wire::Op;
 
 use super::channel::{self, Behind};
-use super::{ends, file_lock, real, stream};
+use super::{ends, file_change, file_lock, real, stream};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::serial;
@@ -60,6 +60,11 @@ pub fn getting(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
     fd
 }
 
+/// A call that opens a file, and maybe makes it.
+fn opening(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
+    getting(pc, || file_change::changing(pc, real))
+}
+
 /// A call that fills in two numbers.
 fn getting_two(pc: usize, numbers: *const c_int, real: impl FnOnce() -> c_int) -> c_int {
     serial::gate(Op::Receive, 0, 0, pc);
@@ -97,7 +102,7 @@ fn making_pipe(pc: usize, numbers: *const c_int, real: impl FnOnce() -> c_int) -
 /// A call that opens a stream.
 fn getting_stream(pc: usize, real: impl FnOnce() -> *mut c_void) -> *mut c_void {
     serial::gate(Op::Receive, 0, 0, pc);
-    let stream = real();
+    let stream = file_change::changing(pc, real);
     got(number_of(stream), pc);
     stream
 }
@@ -121,7 +126,10 @@ pub fn giving_back(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int 
     channel::send(channel::of_number(fd), pc);
     let result = ending(behind, pc, || {
         ends::closed(behind.identity());
-        real()
+        match behind.is_stored() {
+            true => file_change::changing(pc, real),
+            false => real(),
+        }
     });
     file_lock::closed(behind);
     stream::descriptor_changes();
@@ -172,27 +180,27 @@ unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
 // Those with an optional last argument are always handed one: what is not asked for is not looked at.
 
 unsafe extern "C" fn open(path: usize, flags: c_int, mode: u32) -> c_int {
-    getting(caller(), || unsafe { real::open(path, flags, mode) })
+    opening(caller(), || unsafe { real::open(path, flags, mode) })
 }
 
 unsafe extern "C" fn open64(path: usize, flags: c_int, mode: u32) -> c_int {
-    getting(caller(), || unsafe { real::open64(path, flags, mode) })
+    opening(caller(), || unsafe { real::open64(path, flags, mode) })
 }
 
 unsafe extern "C" fn openat(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int {
-    getting(caller(), || unsafe {
+    opening(caller(), || unsafe {
         real::openat(folder, path, flags, mode)
     })
 }
 
 unsafe extern "C" fn openat64(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int {
-    getting(caller(), || unsafe {
+    opening(caller(), || unsafe {
         real::openat64(folder, path, flags, mode)
     })
 }
 
 unsafe extern "C" fn creat(path: usize, mode: u32) -> c_int {
-    getting(caller(), || unsafe { real::creat(path, mode) })
+    opening(caller(), || unsafe { real::creat(path, mode) })
 }
 
 /// A stream writes when it likes: what it was told to is known, when it does is not.

@@ -10,7 +10,7 @@ static void take$(void) {
     must(read(timer$, &count, sizeof count) == sizeof count && count == 1);
 }
 
-//: inotify | handover, known | read of an inotify | any thread, any process
+//: inotify | handover | read of an inotify | any thread, any process
 static int watch$;
 static char folder$[40], file$[60];
 static void setup$(void) {
