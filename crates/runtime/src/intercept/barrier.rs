@@ -51,9 +51,16 @@ unsafe extern "C" fn barrier_destroy(barrier: usize) -> c_int {
     let pc = caller();
     leaving::wait(barrier);
     serial::gate(Op::Destroy, barrier, 0, pc);
-    event::life(Op::Destroy, Kind::Barrier, barrier, pc);
+    if mode() == Mode::Serial {
+        event::life(Op::Destroy, Kind::Barrier, barrier, pc);
+    }
     // SAFETY: see `barrier_init`.
-    unsafe { real::pthread_barrier_destroy(barrier) }
+    let result = unsafe { real::pthread_barrier_destroy(barrier) };
+    if mode() != Mode::Serial {
+        leaving::settle(barrier);
+        event::life(Op::Destroy, Kind::Barrier, barrier, pc);
+    }
+    result
 }
 
 /// glibc keeps the number of threads that a barrier waits for at this offset, and behind it whether processes share it.
@@ -107,6 +114,7 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
         leaving::end(barrier);
         return 0;
     }
+    leaving::arrive(barrier);
     let turn = enforce::turn(Op::BarrierEnter, barrier, pc);
     Sync::new(Op::BarrierEnter, barrier, pc).record();
     turn.done(true);
@@ -115,5 +123,6 @@ unsafe extern "C" fn barrier_wait(barrier: usize) -> c_int {
     let turn = enforce::turn(Op::BarrierExit, barrier, pc);
     Sync::new(Op::BarrierExit, barrier, pc).record();
     turn.done(true);
+    leaving::leave(barrier);
     result
 }

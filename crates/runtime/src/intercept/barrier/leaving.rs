@@ -1,5 +1,7 @@
-//! Threads that a full barrier has let go and that have not left it: whoever destroys it waits for them, as glibc does. In serial
-//! recordings only, where the turn's holder alone is here.
+//! Threads that a full barrier has let go and that have not left it: whoever destroys it waits for them, as glibc does, until their events are
+//! there as well.
+//!
+//! In a serial recording the turn's holder alone is here, and waits like any other. Otherwise threads are counted from before their arrival on.
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -49,6 +51,35 @@ pub fn end(barrier: usize) {
     {
         slot[0].store(0, Ordering::Relaxed);
         serial::wake(object(barrier), usize::MAX);
+    }
+}
+
+/// Threads at barriers in a parallel run, by the barrier's address: all are counted that share a number, and whoever destroys one has patience only for so long.
+static WITHIN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+const PATIENCE: u64 = 100;
+
+fn within(barrier: usize) -> &'static AtomicUsize {
+    &WITHIN[barrier / 32 % WITHIN.len()]
+}
+
+/// The running thread comes to a barrier, in a parallel run.
+pub fn arrive(barrier: usize) {
+    within(barrier).fetch_add(1, Ordering::AcqRel);
+}
+
+/// It has left, and that is recorded.
+pub fn leave(barrier: usize) {
+    within(barrier).fetch_sub(1, Ordering::AcqRel);
+}
+
+/// The C library has destroyed a barrier, so all have left it; soon they have said so.
+pub fn settle(barrier: usize) {
+    if mode() == Mode::Serial || within(barrier).load(Ordering::Acquire) == 0 {
+        return;
+    }
+    let since = sys::milliseconds();
+    while within(barrier).load(Ordering::Acquire) > 0 && sys::milliseconds() - since < PATIENCE {
+        sys::yield_now();
     }
 }
 
