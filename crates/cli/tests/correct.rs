@@ -8,6 +8,7 @@ use deadheat_fuzz::correct::command::Correct;
 fn correct(language: &str) -> Correct {
     Correct {
         language: language.to_owned(),
+        quick: true,
         way: vec!["check".to_owned()],
         ..Correct::with(Path::new(env!("CARGO_BIN_EXE_deadheat")))
     }

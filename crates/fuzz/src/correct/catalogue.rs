@@ -8,7 +8,7 @@
 //! * *own*: `run$`, which returns `read$()` or `good$(..)`, with whatever threads and processes it starts;
 //!
 //! and, if it wishes, `setup$` before all threads and `finish$` after them. Its traits: `meets`, if giving waits for the taker; `uses X`,
-//! if there is only one X in a process; `known`, if Deadheat is known to be wrong about it.
+//! if there is only one X in a process; `known`, if Deadheat is known to be wrong about it; `slow`, if a command takes seconds.
 
 /// What a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,6 +60,8 @@ pub struct Piece {
     pub meets: bool,
     /// Whether Deadheat is known to be wrong about it: `docs/limits.md` says so, or an open issue. Only tried if asked for.
     pub known: bool,
+    /// Whether a command takes seconds for it.
+    pub slow: bool,
     /// What there is only one of in a process, such as the alarm.
     pub uses: Option<String>,
     /// The call that waits.
@@ -129,6 +131,7 @@ fn read_piece(language: Language, part: &str) -> Piece {
         kind,
         meets: traits.contains(&"meets"),
         known: traits.contains(&"known"),
+        slow: traits.contains(&"slow"),
         uses: traits
             .iter()
             .find_map(|one| one.strip_prefix("uses ").map(str::to_owned)),

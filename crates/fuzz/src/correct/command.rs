@@ -30,6 +30,9 @@ pub struct Correct {
     /// Also pieces about which Deadheat is known to be wrong
     #[arg(long)]
     pub known: bool,
+    /// Without pieces for which a command takes seconds
+    #[arg(long)]
+    pub quick: bool,
     /// c, cpp, rust or all
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub language: String,
@@ -63,6 +66,7 @@ impl Correct {
             count: 100,
             alone: false,
             known: false,
+            quick: false,
             language: "all".to_owned(),
             only: String::new(),
             way: Vec::new(),
@@ -158,7 +162,11 @@ impl Correct {
 
     fn programs(&self, language: Language) -> Vec<Program> {
         let mut pieces = catalogue::pieces(language);
-        pieces.retain(|piece| piece.name.starts_with(&self.only) && (self.known || !piece.known));
+        pieces.retain(|piece| {
+            piece.name.starts_with(&self.only)
+                && (self.known || !piece.known)
+                && !(self.quick && piece.slow)
+        });
         if self.alone {
             return pieces.iter().map(Program::alone).collect();
         }

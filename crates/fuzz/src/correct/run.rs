@@ -58,7 +58,7 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Ran,
             break child.wait().map_err(said)?;
         }
         std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
+        pause = (pause * 2).min(Duration::from_millis(4));
     };
     let took = begin.elapsed();
     // What it left behind must not disturb the next one.

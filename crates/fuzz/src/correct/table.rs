@@ -71,27 +71,33 @@ impl Table {
         out
     }
 
-    /// Kinds of waits and who can end them, each tried.
+    /// Kinds of waits and who can end them, each tried: by who does, then by the wait. `yes`: it ended, nothing was found, and the result
+    /// was right.
     #[must_use]
     pub fn by_wait(&self) -> String {
         let ways = [Way::Native, Way::Check, Way::Explore, Way::Watch];
-        let mut out = String::from("| | wait | ended by |");
+        let mut out = String::from("| ended by | wait | in |");
         for way in ways {
             let _ = write!(out, " {} |", way.name());
         }
         out.push_str("\n|---|---|---|---|---|---|---|\n");
-        for ((language, _), (about, counts)) in &self.rows {
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        rows.sort_by_key(|((language, _), (about, _))| (&about.ender, language, &about.wait));
+        for ((language, _), (about, counts)) in rows {
             let language = match language.as_str() {
                 "c" => "C",
                 "cpp" => "C++",
                 _ => "Rust",
             };
-            let _ = write!(out, "| {language} | {} | {} |", about.wait, about.ender);
+            let _ = write!(out, "| {} | {} | {language} |", about.ender, about.wait);
             for way in ways {
                 let place = Way::ALL.iter().position(|&other| other == way).unwrap_or(0);
-                let count = counts[place];
-                let right = count.tried - count.wrong;
-                let _ = write!(out, " {right} of {} |", count.tried);
+                let said = match counts[place] {
+                    Count { tried: 0, .. } => "-",
+                    Count { wrong: 0, .. } => "yes",
+                    _ => "**no**",
+                };
+                let _ = write!(out, " {said} |");
             }
             out.push('\n');
         }

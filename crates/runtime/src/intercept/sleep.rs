@@ -109,3 +109,15 @@ unsafe extern "C" fn sched_yield() -> c_int {
     // SAFETY: see `sleep`.
     unsafe { real::sched_yield() }
 }
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn thrd_sleep(time: usize, rest: usize) -> c_int {
+    // SAFETY: see `sleep`. It answers -1 as well when a handler ends it.
+    unsafe { nanosleep(time, rest) }
+}
+
+#[cfg_attr(not(test), unsafe(no_mangle))]
+unsafe extern "C" fn thrd_yield() {
+    // SAFETY: see `sleep`.
+    unsafe { sched_yield() };
+}

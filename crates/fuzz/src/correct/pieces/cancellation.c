@@ -211,7 +211,7 @@ static void *thread$(void *arg) {
 }
 static long run$(void) { return good$(is_cancelled(thread$)); }
 
-//: cancel_testcancel | own | pthread_testcancel in a loop | cancellation
+//: cancel_testcancel | own, slow | pthread_testcancel in a loop | cancellation
 static void *thread$(void *arg) {
     for (;;)
         pthread_testcancel();
@@ -237,7 +237,7 @@ static void *thread$(void *arg) {
 }
 static long run$(void) { return good$(is_cancelled(thread$)); }
 
-//: cancel_open | own | open of a FIFO | cancellation
+//: cancel_open | own, slow | open of a FIFO | cancellation
 static char folder$[40], file$[40];
 static void *thread$(void *arg) {
     char folder[] = "/tmp/pieceXXXXXX", file[40];

@@ -1,4 +1,4 @@
-//: alarm_suspend | own, uses alarm | sigsuspend, alarm | a timer's signal
+//: alarm_suspend | own, uses alarm, slow | sigsuspend, alarm | a timer's signal
 static volatile sig_atomic_t is$;
 static void arrive$(int number) {
     (void)number;

@@ -206,7 +206,7 @@ static void enter$(void) {
 }
 static void leave$(void) { atomic_flag_clear_explicit(&lock$, memory_order_release); }
 
-//: atomic_cas | exclusion | atomic_compare_exchange_weak in a loop | the owner
+//: atomic_cas | exclusion, slow | atomic_compare_exchange_weak in a loop | the owner
 static atomic_int lock$;
 static void enter$(void) {
     int expected = 0;

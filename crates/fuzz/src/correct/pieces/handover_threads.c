@@ -149,7 +149,7 @@ static void take$(void) {
     }
 }
 
-//: mutex_poll | handover | pthread_mutex_lock in a loop | the owner
+//: mutex_poll | handover, slow | pthread_mutex_lock in a loop | the owner
 static pthread_mutex_t lock$ = PTHREAD_MUTEX_INITIALIZER;
 static int is$;
 static void give$(void) {
