@@ -205,6 +205,19 @@ fn an_end_is_one_only_if_nothing_follows() {
     assert_eq!(recording.open().closed(), None);
 }
 
+/// A thread that was not waited for may write after the program's end: that was one all the same.
+#[test]
+fn who_comes_late_does_not_open_it_again() {
+    let mut recording = small(true);
+    let last = recording.event_blocks().len() - 1;
+    let late = recording.blocks.remove(recording.event_blocks()[last]);
+    recording.blocks.push(late);
+    let opened = recording.open();
+    assert_eq!(opened.closed(), Some("the program ended"));
+    assert_eq!(opened.damage(), []);
+    assert_eq!(all(&opened).steps, all(&small(true).open()).steps);
+}
+
 /// A page of zeros, and a megabyte of what looks like the start of blocks.
 #[test]
 fn the_next_good_block_is_found() {

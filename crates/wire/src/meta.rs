@@ -19,6 +19,8 @@ pub const THREAD: u32 = 2;
 pub const THREAD_NAME: u32 = 3;
 /// Something the user should be told.
 pub const NOTE: u32 = 4;
+/// The note of an end behind which another program may go on, or this one if it could not be executed.
+pub const EXECUTED: &str = "the program executed another";
 /// Why the recording stopped before the program ended, while there was still room to say so.
 pub const STOPPED: u32 = 5;
 

@@ -222,7 +222,7 @@ before_jump_to_real! {
 
 /// Writes everything out: if the call succeeds this program is no more.
 extern "C" fn before_exec() {
-    record::close("the program executed another", false);
+    record::close(deadheat_wire::meta::EXECUTED, false);
 }
 
 unsafe extern "C" fn execve(path: usize, arguments: usize, environment: usize) -> c_int {

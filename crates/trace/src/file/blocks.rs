@@ -1,6 +1,6 @@
 //! Where the blocks of each stream lie.
 
-use deadheat_wire::{BLOCK_MAGIC, BlockHeader, BlockKind, FileHeader};
+use deadheat_wire::{BLOCK_MAGIC, BlockHeader, BlockKind, FileHeader, meta};
 
 use super::damage::Damage;
 use super::facts::{self, Facts};
@@ -70,8 +70,9 @@ impl Blocks {
         let offset = (start + BlockHeader::WORDS as u64) * 8;
         match header.kind() {
             Some(BlockKind::Events) => {
-                // A program that went on after the end, for it could not execute another.
-                self.closed = None;
+                // A program that went on after the end, for it could not execute another. What a thread writes that was cut off
+                // by another end changes nothing about that.
+                self.closed.take_if(|note| note == meta::EXECUTED);
                 self.add(&header, start);
             }
             Some(BlockKind::Meta | BlockKind::End) if !header.matches(payload) => {
