@@ -8,7 +8,7 @@ use crate::intercept::real;
 use crate::local::local;
 use crate::record::{Mode, mode};
 use crate::serial::signals::{self, Info};
-use crate::{serial, threads};
+use crate::{serial, threads, watch};
 
 trampoline! {
     "sigaction" => sigaction;
@@ -72,6 +72,7 @@ type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 /// Runs the program's handler, unseen: it may have interrupted a hook between two words, so
 /// nothing may be written until it returns.
 extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let is_known = signals::is_delivering(signal);
     // SAFETY: the kernel passes what it tells about the signal.
     if signals::defers(signal, unsafe { &*info.cast::<Info>() }) {
         return;
@@ -95,7 +96,7 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
         (*local).handlers += 1;
         (*local).cursor.clear();
         (*local).set_watcher(core::ptr::null_mut());
-        if mode() != Mode::Serial || serial::is_at_home() {
+        if !is_known {
             signals::keep_receipt(signal);
         }
         let handler: Handler =
@@ -104,6 +105,10 @@ extern "C" fn run_handler(signal: c_int, info: *mut libc::siginfo_t, context: *m
         (*local).handlers -= 1;
         if (*local).handlers == 0 {
             threads::reopen_mine();
+            // Nothing of ours was interrupted, so nobody holds a lock here.
+            if mode() == Mode::Watch && (*local).inside == 0 {
+                watch::after_handler();
+            }
         }
     }
 }

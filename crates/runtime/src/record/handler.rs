@@ -71,7 +71,15 @@ pub fn keep(op: Op, object: usize, pc: usize) {
 #[inline]
 pub fn take(thread: Option<u32>, action: impl FnMut(u32, Sync, u64)) {
     if FULL.load(Ordering::Relaxed) != 0 {
-        take_kept(thread, action);
+        take_kept(thread, false, action);
+    }
+}
+
+/// Hands out what one thread has received.
+#[inline]
+pub fn take_received(thread: u32, mut action: impl FnMut(Sync)) {
+    if FULL.load(Ordering::Relaxed) != 0 {
+        take_kept(Some(thread), true, |_, sync, _| action(sync));
     }
 }
 
@@ -92,10 +100,13 @@ pub fn givers(object: usize, mut action: impl FnMut(u32)) {
 }
 
 #[cold]
-fn take_kept(thread: Option<u32>, mut action: impl FnMut(u32, Sync, u64)) {
+fn take_kept(thread: Option<u32>, received: bool, mut action: impl FnMut(u32, Sync, u64)) {
     for slot in &SLOTS {
         let by = slot.thread.load(Ordering::Relaxed);
         if slot.state.load(Ordering::Acquire) != 2 || thread.is_some_and(|thread| thread != by) {
+            continue;
+        }
+        if received && slot.op.load(Ordering::Relaxed) != Op::Receive as u32 {
             continue;
         }
         let full = slot

@@ -125,9 +125,11 @@ impl Log {
     pub fn access(&mut self, thread: u32, kind: u64, addr: usize, pc: usize) {
         if kind < word::WRITE1 {
             self.let_pass(addr, size_of_kind(kind), pc);
+            self.put_kept();
             self.put_access(thread, kind, addr, pc);
         } else {
             self.settle();
+            self.put_kept();
             self.defer(thread, kind, addr, size_of_kind(kind), pc);
         }
     }
@@ -136,10 +138,21 @@ impl Log {
     pub fn range(&mut self, thread: u32, write: bool, addr: usize, length: usize, pc: usize) {
         if write {
             self.settle();
+            self.put_kept();
             self.defer(thread, 0, addr, length, pc);
         } else {
             self.let_pass(addr, length, pc);
+            self.put_kept();
             self.put_range(thread, false, addr, length, pc);
+        }
+    }
+
+    /// What signal handlers did that the kernel has run, unless somebody's write is still to come.
+    fn put_kept(&mut self) {
+        if self.deferred.is_none() {
+            handler::take(None, |by, sync, _| {
+                self.put_sync(by, &sync, [0; 2], [0; 2]);
+            });
         }
     }
 
@@ -214,9 +227,7 @@ impl Log {
     /// A synchronisation that has happened or is about to, with the values of an atomic access.
     pub fn sync(&mut self, thread: u32, sync: &Sync, read: [u64; 2], written: [u64; 2]) {
         self.settle();
-        handler::take(None, |by, sync, _| {
-            self.put_sync(by, &sync, read, written);
-        });
+        self.put_kept();
         self.put_sync(thread, sync, read, written);
     }
 

@@ -150,6 +150,11 @@ fn ticket(signal: i32) -> u64 {
     (sys::gettid() as u64) << 8 | signal as u64
 }
 
+/// Whether the kernel has called for a handler because the runtime wanted it to: what was sent is known then.
+pub fn is_delivering(signal: i32) -> bool {
+    !super::off() && DELIVERING.load(Ordering::Relaxed) == ticket(signal)
+}
+
 /// The kernel has called for a handler. Whether it is put off, to be called for again.
 pub fn defers(signal: i32, info: &Info) -> bool {
     // SAFETY: the thread's own state.
@@ -382,7 +387,12 @@ fn deliver_all(me: *mut Thread) -> Ran {
         let Some((signal, info, channel)) = queue::take(is_mine) else {
             return ran;
         };
-        receive(channel, process::handler_of(signal));
+        match turn::is_green() {
+            true => receive(channel, process::handler_of(signal)),
+            // The kernel does not say to whom it was sent.
+            // SAFETY: the running thread's own record.
+            false => received(unsafe { (*me).id }, signal, process::handler_of(signal)),
+        }
         let restarts = process::restarts(signal);
         run(signal, &info);
         // SAFETY: the running thread's own record.

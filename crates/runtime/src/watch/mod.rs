@@ -163,6 +163,15 @@ pub fn sync(sync: &Sync) -> bool {
         || matches!(sync.op, Op::Request | Op::Acquire | Op::ReadAcquire) && watcher.epoch_goes_on()
 }
 
+/// A signal handler has returned to the program's own code: what was sent with the signal is known from
+/// here on. Its clock only grows, so it does not matter which access was interrupted; what the handler sent waits for the next synchronisation.
+pub fn after_handler() {
+    let _inside = Inside::enter();
+    if let Some(watcher) = mine() {
+        handler::take_received(watcher.thread, |kept| order::sync(watcher, &kept));
+    }
+}
+
 fn enter_sync(watcher: &mut Watcher, sync: &Sync) {
     let (object, pc) = (sync.object, sync.pc);
     handler::take(Some(watcher.thread), |_, kept, _| {
@@ -238,6 +247,7 @@ pub fn is_simple() -> bool {
 /// Before an atomic access: what comes is later than what was released.
 pub fn before_atomic() {
     if let Some(watcher) = mine() {
+        handler::take_received(watcher.thread, |kept| order::sync(watcher, &kept));
         watcher.settle();
     }
 }

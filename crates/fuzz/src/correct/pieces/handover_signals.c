@@ -85,7 +85,7 @@ static void take$(void) {
     must(read(file$, &info, sizeof info) == sizeof info);
 }
 
-//: sigsuspend | handover, meets, known | sigsuspend | any process
+//: sigsuspend | handover, meets | sigsuspend | any process
 static pthread_t taker$;
 static sem_t known$;
 static _Thread_local volatile sig_atomic_t is$;
@@ -111,7 +111,7 @@ static void take$(void) {
         sigsuspend(&set);
 }
 
-//: handler_flag | handover, meets, known | a loop until a handler says so | any thread
+//: handler_flag | handover, meets | a loop until a handler says so | any thread
 static pthread_t taker$;
 static sem_t known$;
 static atomic_int is$;
@@ -136,7 +136,7 @@ static void take$(void) {
     mask(SIG_BLOCK, SIGNAL$);
 }
 
-//: handler_ppoll | handover, meets, known | ppoll with a mask | any process
+//: handler_ppoll | handover, meets | ppoll with a mask | any process
 static pthread_t taker$;
 static sem_t known$;
 static _Thread_local volatile sig_atomic_t is$;
