@@ -208,11 +208,15 @@ fn the_watchdog_passes_a_call_that_is_not_seen() {
 #include <stdio.h>
 #include <unistd.h>
 int ends[2], shared;
+static long unseen_read(long fd, char *buffer, long length) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(0L), "D"(fd), "S"(buffer), "d"(length) : "rcx", "r11", "memory");
+    return result;
+}
 static void *reader(void *arg) {
     char line[16];
-    FILE *file = fdopen(ends[0], "r");
-    if (fgets(line, sizeof line, file))
-        fputs(line, stdout);
+    if (unseen_read(ends[0], line, sizeof line) == 5)
+        fwrite(line, 1, 5, stdout);
     return arg;
 }
 int main(void) {

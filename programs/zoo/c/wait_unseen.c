@@ -47,7 +47,6 @@ int main(void) {
     pthread_t thread;
     pid_t child = fork();
     if (child == 0) {
-        usleep(20000);
         atomic_store(word, 1);
         syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
         _exit(0);
