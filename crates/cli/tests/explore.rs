@@ -623,10 +623,43 @@ fn a_race_of_a_line_with_two_accesses_is_found() {
     confirmed(&here, &report, "race");
 }
 
+/// The same thread waits for ever at one condition or at the other.
+const TWO_CONDITIONS: &str = "
+#include <pthread.h>
+int first;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t one = PTHREAD_COND_INITIALIZER, other = PTHREAD_COND_INITIALIZER;
+static void *waiter(void *unused) {
+    pthread_mutex_lock(&m);
+    while (!first)
+        pthread_cond_wait(&one, &m);
+    pthread_cond_wait(&other, &m);
+    return unused;
+}
+static void *setter(void *unused) {
+    first = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t thread, unjoined;
+    pthread_create(&unjoined, 0, setter, 0);
+    pthread_create(&thread, 0, waiter, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+
 #[test]
 fn every_deadlock_of_an_exhausted_search_is_found() {
+    let both = deadlocks_of(TWO_DEADLOCKS);
+    assert_eq!(both, [vec![6, 13], vec![6, 15], vec![12]]);
+    assert_eq!(deadlocks_of(TWO_CONDITIONS), [[9], [10]]);
+}
+
+/// The lines of all deadlocks that a search finds.
+fn deadlocks_of(text: &str) -> Vec<Vec<u64>> {
     let here = Sandbox::new();
-    here.file("two.c", TWO_DEADLOCKS);
+    here.file("two.c", text);
     let report = explore(&here, &["two.c"]);
     let mut lines: Vec<Vec<u64>> = of_kind(&report, "deadlock")
         .iter()
@@ -638,5 +671,5 @@ fn every_deadlock_of_an_exhausted_search_is_found() {
         })
         .collect();
     lines.sort();
-    assert_eq!(lines, [vec![6, 13], vec![6, 15], vec![12]], "{report:#}");
+    lines
 }

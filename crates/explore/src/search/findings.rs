@@ -260,8 +260,24 @@ fn places(execution: &Execution) -> Vec<(u32, u64)> {
     let mut places: Vec<(u32, u64)> = execution
         .pending
         .iter()
-        .map(|pending| (pending.thread, pending.deed.map_or(0, |deed| deed.pc)))
+        .map(|pending| {
+            // Who is in the middle of a wait has nothing more to do: where it began, two waits are told apart.
+            let pc = pending.deed.map(|deed| deed.pc);
+            let pc = pc.or_else(|| last_place(execution, pending.thread));
+            (pending.thread, pc.unwrap_or(0))
+        })
         .collect();
     places.sort_unstable();
     places
+}
+
+/// Where a thread did what it did last.
+fn last_place(execution: &Execution, thread: u32) -> Option<u64> {
+    let mut own = execution
+        .transitions
+        .iter()
+        .rev()
+        .filter(|transition| transition.thread == thread);
+    own.find_map(|transition| transition.deeds.last())
+        .map(|deed| deed.pc)
 }
