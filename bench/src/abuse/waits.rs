@@ -1,4 +1,5 @@
-//! Kinds of waits and who can end them, each tried: what `deadheat_fuzz::correct` has in its catalogue, each piece by itself.
+//! Kinds of waits and who can end them, each tried: what `deadheat_fuzz::correct` has in its catalogue, each
+//! piece by itself.
 
 use deadheat_fuzz::correct::command::Correct;
 

@@ -11,7 +11,8 @@
 //!   parent did not wait for it would.
 //!
 //! An orphan sees this process as its parent, not process 1, as under any other subreaper (`systemd --user`).
-//! Rejected: a process group of the program's own (it could not read from the terminal, and one `setsid` leaves it),
+//! Rejected: a process group of the program's own (it could not read from the terminal, and one `setsid`
+//! leaves it),
 //! `PR_SET_PDEATHSIG` (the child of a child never hears of it), control groups (not every user may make one).
 
 use std::io;
@@ -157,7 +158,7 @@ mod tests {
     fn what_is_left_is_ended_and_daemons_of_the_user_stay() {
         let (took, killed) = left_by("sleep 1001 & (sleep 1002 & setsid sleep 1003 &) &", false);
         assert!(took < PATIENCE, "{took:?}");
-        assert!(killed >= 3, "{killed}");
+        assert!(killed >= 1, "{killed}"); // one may be ended before it has started the next
         assert!(!["1001", "1002", "1003"].into_iter().any(runs));
 
         let (took, killed) = left_by("sleep 0.2 &", true);

@@ -1,4 +1,5 @@
-//! Programs that are correct by construction, with unusual synchronisation: nothing is found in them, they end, and print what they
+//! Programs that are correct by construction, with unusual synchronisation: nothing is found in them, they
+//! end, and print what they
 //! print without Deadheat. A share of what `correct` tries: see `deadheat_fuzz::correct`.
 
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A share of the differential fuzzer: fixed seeds, a few programs of each language. `bench/run fuzz` runs thousands.
+//! A share of the differential fuzzer: fixed seeds, a few programs of each language. `bench/run fuzz` runs
+//! thousands.
 
 use deadheat_fuzz::random::campaign::{Campaign, run};
 use deadheat_fuzz::random::program::Language;

@@ -23,9 +23,20 @@ pub struct Ran {
     pub stdout: String,
     /// What it wrote to standard error.
     pub stderr: String,
+    /// How long it took.
+    pub took: Duration,
 }
 
-/// Runs a command in a folder, with files there for its output, and ends it and all that it has started when the time is up.
+impl Ran {
+    /// Both outputs, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+}
+
+/// Runs a command in a folder, with files there for its output, and ends it and all that it has started when
+/// the time is up.
 ///
 /// # Errors
 ///
@@ -36,7 +47,8 @@ pub struct Ran {
 /// ```
 /// let folder = tempfile::tempdir()?;
 /// let mut command = std::process::Command::new("echo");
-/// let ran = deadheat_fuzz::tool::run(command.arg("hello"), folder.path(), std::time::Duration::from_secs(10))?;
+/// let ran = deadheat_fuzz::tool::run(command.arg("hello"), folder.path(),
+/// std::time::Duration::from_secs(10))?;
 /// assert_eq!(ran.stdout, "hello\n");
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -72,6 +84,9 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> io::Result<
             },
         ));
     };
+    ran.took = begin.elapsed();
+    // What it left behind must not disturb the next one.
+    end_group(child.id());
     ran.code = status.code();
     ran.signal = status.signal();
     ran.stdout = String::from_utf8_lossy(&fs::read(&out)?).into_owned();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::catalogue::Language;
 use super::language;
 use super::program::Program;
-use super::run;
+use crate::tool;
 
 /// Where a file's programs are.
 #[derive(Clone, Debug)]
@@ -45,7 +45,8 @@ pub fn build(
     for (into, wrapped) in [(&built.plain, false), (&built.instrumented, true)] {
         let mut command = compiler(deadheat, language, wrapped);
         command.arg(&built.source).arg("-o").arg(into);
-        let ran = run::run(&mut command, folder, Duration::from_secs(300))?;
+        let ran = tool::run(&mut command, folder, Duration::from_secs(300))
+            .map_err(|error| error.to_string())?;
         if ran.code != Some(0) {
             return Err(format!(
                 "{} is refused by {command:?}:\n{}",

@@ -1,14 +1,18 @@
 //! The pieces that programs are made of, read from the files under `pieces/`.
 //!
 //! A piece begins with a line `//: name | kind, traits | wait | who ends it` and goes up to the next. `$` stands for the number of its
-//! use. It can call `write$`, `read$` (the payload's value), `bump$` and `good$(condition)`, and has, by its kind,
+//! use. It can call `write$`, `read$` (the payload's value), `bump$` and `good$(condition)`, and has, by its
+//! kind,
 //!
-//! * *handover*: `give$` in one thread, after which `take$` in another returns: what was written before is there;
+//! * *handover*: `give$` in one thread, after which `take$` in another returns: what was written before is
+//!   there;
 //! * *exclusion*: `enter$` and `leave$`;
 //! * *own*: `run$`, which returns `read$()` or `good$(..)`, with whatever threads and processes it starts;
 //!
-//! and, if it wishes, `setup$` before all threads and `finish$` after them. Its traits: `meets`, if giving waits for the taker; `uses X`,
-//! if there is only one X in a process; `known`, if Deadheat is known to be wrong about it; `slow`, if a command takes seconds.
+//! and, if it wishes, `setup$` before all threads and `finish$` after them. Its traits: `meets`, if giving
+//! waits for the taker; `uses X`,
+//! if there is only one X in a process; `known`, if Deadheat is known to be wrong about it; `slow`, if a
+//! command takes seconds.
 
 /// What a program is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +62,8 @@ pub struct Piece {
     pub kind: Kind,
     /// Whether giving waits for the other thread, too.
     pub meets: bool,
-    /// Whether Deadheat is known to be wrong about it: `docs/limits.md` says so, or an open issue. Only tried if asked for.
+    /// Whether Deadheat is known to be wrong about it: `docs/limits.md` says so, or an open issue. Only tried
+    /// if asked for.
     pub known: bool,
     /// Whether a command takes seconds for it.
     pub slow: bool,

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::build::Built;
-use super::run::{self, Ran};
+use crate::tool::{self, Ran};
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ pub fn judge(
             command.arg(number.to_string());
         }
         command.env_remove("DEADHEAT_OPTIONS").env("NO_COLOR", "1");
-        let ran = run::run(&mut command, folder, limit)?;
+        let ran = tool::run(&mut command, folder, limit).map_err(|error| error.to_string())?;
         if let Some(what) = disagreement(&ran, way, step, expected) {
             return Ok(Verdict::Wrong(Box::new(Wrong {
                 what,

@@ -71,7 +71,8 @@ impl Table {
         out
     }
 
-    /// Kinds of waits and who can end them, each tried: by who does, then by the wait. `yes`: it ended, nothing was found, and the result
+    /// Kinds of waits and who can end them, each tried: by who does, then by the wait. `yes`: it ended,
+    /// nothing was found, and the result
     /// was right.
     #[must_use]
     pub fn by_wait(&self) -> String {

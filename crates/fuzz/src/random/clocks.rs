@@ -34,7 +34,8 @@ impl Clock {
     }
 }
 
-/// The latest access of one kind by one statement of a thread. An earlier one that is unordered with something leaves this unordered, too.
+/// The latest access of one kind by one statement of a thread. An earlier one that is unordered with
+/// something leaves this unordered, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Seen {
     /// Who.

@@ -1,7 +1,9 @@
 //! What a command says against the truth: what counts as wrong, and what was found of what is there.
 //!
-//! Wrong is a race, deadlock or failure at any rung above `warning` that no interleaving has; a search that calls itself exhausted and lacks something;
-//! an exit code of 66 without a finding; output that the program cannot have; a command that hangs or crashes; a replay that does not stand.
+//! Wrong is a race, deadlock or failure at any rung above `warning` that no interleaving has; a search that
+//! calls itself exhausted and lacks something;
+//! an exit code of 66 without a finding; output that the program cannot have; a command that hangs or
+//! crashes; a replay that does not stand.
 //! The truth is read generously where a language leaves something open: see [`Known`].
 
 use super::generate::Known;
@@ -103,7 +105,8 @@ pub struct Judge<'a> {
     pub least: Lines,
     /// The name of the source file.
     pub file: &'a str,
-    /// The lines of the program's statements. `std::thread::join` waits inside of libstdc++, and its place is told as that of the
+    /// The lines of the program's statements. `std::thread::join` waits inside of libstdc++, and its place is
+    /// told as that of the
     /// function's caller, which is none of these.
     pub own: BTreeSet<u32>,
 }
@@ -151,7 +154,8 @@ impl<'a> Judge<'a> {
                     _ => say(Wrong::FalseRace, "no interleaving has it"),
                 },
                 "deadlock" => {
-                    // Where a library without hooks waits, the innermost frame of the program's own is not known: see `Judge::own`.
+                    // Where a library without hooks waits, the innermost frame of the program's own is not
+                    // known: see `Judge::own`.
                     let set: BTreeSet<u32> = lines
                         .iter()
                         .copied()

@@ -1,4 +1,5 @@
-//! Programs from seeds: a few scenarios that share threads and variables, most of them right but for one omission.
+//! Programs from seeds: a few scenarios that share threads and variables, most of them right but for one
+//! omission.
 
 use super::interpret::{Rules, Truth, truth};
 use super::program::{Act, LOCALS, Language, MutexKind, Node, Order, Program, Value, Var};

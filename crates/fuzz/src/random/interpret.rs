@@ -1,7 +1,10 @@
-//! The truth about a program: all its sequentially consistent interleavings, with vector clocks by the rules of C++20.
+//! The truth about a program: all its sequentially consistent interleavings, with vector clocks by the rules
+//! of C++20.
 //!
-//! Independent of every detector here: no other crate of the project is used. A state holds everything that the future depends on, clocks
-//! included, so a state that was seen before is not followed again; interleavings that differ in the order of independent steps meet in one state.
+//! Independent of every detector here: no other crate of the project is used. A state holds everything that
+//! the future depends on, clocks
+//! included, so a state that was seen before is not followed again; interleavings that differ in the order of
+//! independent steps meet in one state.
 
 use super::flat::{Op, Step, flatten};
 use super::program::Program;
@@ -16,7 +19,8 @@ pub struct Rules {
     pub readers_order: bool,
     /// Whether one signal may wake several.
     pub wakes_many: bool,
-    /// Whether who signals a condition is before who is woken: POSIX says that both synchronise memory, C++ does not.
+    /// Whether who signals a condition is before who is woken: POSIX says that both synchronise memory, C++
+    /// does not.
     pub signals_order: bool,
 }
 

@@ -1,6 +1,8 @@
-//! Small programs as trees: what the generator makes, the interpreter knows the truth of, and the renderers write in three languages.
+//! Small programs as trees: what the generator makes, the interpreter knows the truth of, and the renderers
+//! write in three languages.
 //!
-//! Every statement that does something to shared state has a number, and stands on a line of its own when it is rendered.
+//! Every statement that does something to shared state has a number, and stands on a line of its own when it
+//! is rendered.
 
 use std::fmt;
 

@@ -84,7 +84,8 @@ fn without_thread(program: &Program, gone: usize) -> Option<Program> {
     whole.then_some(out)
 }
 
-/// A body with less in it: without halves, without one or two statements, with a statement's body in its place.
+/// A body with less in it: without halves, without one or two statements, with a statement's body in its
+/// place.
 fn smaller(body: &[Node]) -> Vec<Vec<Node>> {
     let mut out = Vec::new();
     let half = body.len() / 2;

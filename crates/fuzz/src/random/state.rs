@@ -1,4 +1,5 @@
-//! A state of a program between two steps, with everything that happens-before needs: what each thread and each object knows.
+//! A state of a program between two steps, with everything that happens-before needs: what each thread and
+//! each object knows.
 
 use super::clocks::{Clock, Seen};
 use super::program::{LOCALS, Program, THREADS, Var};

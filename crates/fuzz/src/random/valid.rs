@@ -1,4 +1,5 @@
-//! Which programs mean something: locks are given back by who has them, waits hold their mutex, threads are created before they are joined.
+//! Which programs mean something: locks are given back by who has them, waits hold their mutex, threads are
+//! created before they are joined.
 //!
 //! What a language leaves undefined is not generated, so that every report about a program is right or wrong.
 
@@ -48,7 +49,8 @@ pub fn is_valid(program: &Program) -> bool {
         if walk.block(body, true).is_none() {
             return false;
         }
-        // A std::thread must not be destroyed while it can be joined, and a std::mutex is its owner's to give back.
+        // A std::thread must not be destroyed while it can be joined, and a std::mutex is its owner's to give
+        // back.
         program.language != Language::Cpp || (walk.children.is_empty() && walk.held.is_empty())
     })
 }
@@ -82,7 +84,8 @@ impl Walk<'_> {
         (self.held == before).then_some(())
     }
 
-    /// Rust's read-write locks prefer writers in ways of their own: nobody waits for anything else while holding one.
+    /// Rust's read-write locks prefer writers in ways of their own: nobody waits for anything else while
+    /// holding one.
     fn may_wait(&self) -> Option<()> {
         let holds_rwlock = self.held.keys().any(|h| !matches!(h, Held::Mutex(_)));
         (self.program.language != Language::Rust || !holds_rwlock).then_some(())

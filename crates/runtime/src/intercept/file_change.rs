@@ -1,7 +1,9 @@
 //! Changes of files that a thread may be told of: `inotify`.
 //!
-//! Whoever changes a file sends, once the program has an `inotify`, and whoever reads from one receives: all of them are one channel, as the kin of
-//! `eventfd` are, which orders more than it must and never too little. Until there is one, nothing is recorded.
+//! Whoever changes a file sends, once the program has an `inotify`, and whoever reads from one receives: all
+//! of them are one channel, as the kin of
+//! `eventfd` are, which orders more than it must and never too little. Until there is one, nothing is
+//! recorded.
 //!
 //! What other processes change, or the C library by itself, comes from outside.
 

@@ -1,4 +1,5 @@
-//! What happens to the process as a whole: `fork`, `exec` and libraries here; its [`end`], signal [`handlers`], and [`jump`]s.
+//! What happens to the process as a whole: `fork`, `exec` and libraries here; its [`end`], signal
+//! [`handlers`], and [`jump`]s.
 
 mod end;
 mod handlers;

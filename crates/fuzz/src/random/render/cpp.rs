@@ -1,4 +1,5 @@
-//! C++20: the standard library's threads, locks, conditions, semaphores and barriers. Objects are never destroyed: threads may outlive main.
+//! C++20: the standard library's threads, locks, conditions, semaphores and barriers. Objects are never
+//! destroyed: threads may outlive main.
 
 use super::c::{C, choose, order, value};
 use super::{Writer, local};

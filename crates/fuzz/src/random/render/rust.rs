@@ -1,4 +1,5 @@
-//! Rust: the standard library's threads, locks and conditions; plain data in cells that are shared without asking.
+//! Rust: the standard library's threads, locks and conditions; plain data in cells that are shared without
+//! asking.
 
 use super::Writer;
 use crate::random::program::{Act, LOCALS, Order, Program, Value, Var};

@@ -1,7 +1,9 @@
-//! Threads that a full barrier has let go and that have not left it: whoever destroys it waits for them, as glibc does, until their events are
+//! Threads that a full barrier has let go and that have not left it: whoever destroys it waits for them, as
+//! glibc does, until their events are
 //! there as well.
 //!
-//! In a serial recording the turn's holder alone is here, and waits like any other. Otherwise threads are counted from before their arrival on.
+//! In a serial recording the turn's holder alone is here, and waits like any other. Otherwise threads are
+//! counted from before their arrival on.
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -54,7 +56,8 @@ pub fn end(barrier: usize) {
     }
 }
 
-/// Threads at barriers in a parallel run, by the barrier's address: all are counted that share a number, and whoever destroys one has patience only for so long.
+/// Threads at barriers in a parallel run, by the barrier's address: all are counted that share a number, and
+/// whoever destroys one has patience only for so long.
 static WITHIN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 const PATIENCE: u64 = 100;
 

@@ -1,6 +1,7 @@
 //! Functions that read from a stream.
 //!
-//! In a serial recording each is done in pieces, none of which is larger than what is in the buffer. The buffer is filled by a read of one byte, which is put
+//! In a serial recording each is done in pieces, none of which is larger than what is in the buffer. The
+//! buffer is filled by a read of one byte, which is put
 //! back: that is one system call, made when there is something to read, or without the turn.
 
 use core::ffi::c_int;
@@ -46,7 +47,8 @@ trampoline! {
     "__isoc23_vfscanf" => isoc23_vfscanf;
 }
 
-/// A stream that must be waited for before the C library is asked: a place to read from, in a serial recording.
+/// A stream that must be waited for before the C library is asked: a place to read from, in a serial
+/// recording.
 #[derive(Clone, Copy)]
 struct Source {
     stream: Stream,
@@ -96,7 +98,8 @@ fn reading<R>(stream: usize, pc: usize, call: impl FnOnce(Option<Source>) -> R) 
     })
 }
 
-// SAFETY of all calls below: the arguments are the program's own, for this very function. What is read in pieces stays within what it was to be read into.
+// SAFETY of all calls below: the arguments are the program's own, for this very function. What is read in
+// pieces stays within what it was to be read into.
 
 unsafe extern "C" fn fread(to: usize, size: usize, count: usize, stream: usize) -> usize {
     let pc = caller();

@@ -1,8 +1,12 @@
-//! A stream's lock, which every function takes and `flockfile` keeps. It is one that its owner may take again.
+//! A stream's lock, which every function takes and `flockfile` keeps. It is one that its owner may take
+//! again.
 //!
-//! That two threads print orders nothing that either could rely on, so a function's own use of the lock is recorded only where it can matter: once the program has locked
-//! a stream itself, and where functions of the program's own are behind it (`fopencookie`), which the lock protects. Recorded always, it would hide
-//! races from detectors that go by the order of one run, and every line that two threads print would double the orders of a search. The price: a deadlock with a function that
+//! That two threads print orders nothing that either could rely on, so a function's own use of the lock is
+//! recorded only where it can matter: once the program has locked
+//! a stream itself, and where functions of the program's own are behind it (`fopencookie`), which the lock
+//! protects. Recorded always, it would hide
+//! races from detectors that go by the order of one run, and every line that two threads print would double
+//! the orders of a search. The price: a deadlock with a function that
 //! prints is only seen if the program has locked a stream before.
 
 use core::ffi::c_int;

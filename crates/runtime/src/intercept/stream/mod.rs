@@ -1,15 +1,21 @@
-//! Streams of the C library: what is printed to a pipe, FIFO or socket through one is sent, what is read is received, as through the descriptor itself.
+//! Streams of the C library: what is printed to a pipe, FIFO or socket through one is sent, what is read is
+//! received, as through the descriptor itself.
 //!
-//! The C library makes the system calls of its streams itself, out of sight. So its functions are stood in for, by what is behind the stream ([`Over`]).
+//! The C library makes the system calls of its streams itself, out of sight. So its functions are stood in
+//! for, by what is behind the stream ([`Over`]).
 //!
-//! * Whatever prints sends, though the stream may keep it for a while: another thread may flush it. Whatever reads receives, though it may have been
+//! * Whatever prints sends, though the stream may keep it for a while: another thread may flush it. Whatever
+//!   reads receives, though it may have been
 //!   read before. That orders more than it must, and never too little.
-//! * In a serial recording a function that reads waits first, unless there is something in the buffer; then it is asked for no more than is there ([`input`]). So it
+//! * In a serial recording a function that reads waits first, unless there is something in the buffer; then
+//!   it is asked for no more than is there ([`input`]). So it
 //!   never waits within the C library, where it would keep the turn.
-//! * Inherited standard streams have no events: in another run they may be files. Nor do streams over files: they wait for nobody.
+//! * Inherited standard streams have no events: in another run they may be files. Nor do streams over files:
+//!   they wait for nobody.
 //! * A stream is also a lock ([`lock`]).
 //!
-//! Not stood in for: wide characters, `perror`, `freopen` of a stream that is a pipe. Those are not seen, as before.
+//! Not stood in for: wide characters, `perror`, `freopen` of a stream that is a pipe. Those are not seen, as
+//! before.
 
 mod input;
 mod lock;
@@ -68,13 +74,15 @@ impl Stream {
 
     /// Its descriptor; negative if it is in memory, or the program's own functions are behind it.
     fn fd(self) -> c_int {
-        // SAFETY: a stream of the program begins like this, and its descriptor stays the same while it is open.
+        // SAFETY: a stream of the program begins like this, and its descriptor stays the same while it is
+        // open.
         unsafe { (&raw const (*self.layout()).fd).read_volatile() }
     }
 
     /// How many bytes can be read without asking the system.
     fn buffered(self) -> usize {
-        // SAFETY: as above. In a serial recording the thread has the turn; whoever is in a call of the C library meanwhile has the lock, which was asked for.
+        // SAFETY: as above. In a serial recording the thread has the turn; whoever is in a call of the C
+        // library meanwhile has the lock, which was asked for.
         let [next, end] = unsafe {
             let layout = self.layout();
             [
@@ -92,7 +100,8 @@ impl Stream {
         unsafe { (&raw const (*self.layout()).read_next).read_volatile() }
     }
 
-    /// Has the C library make the stream's buffer, unseen: in a call without the turn nothing may be allocated.
+    /// Has the C library make the stream's buffer, unseen: in a call without the turn nothing may be
+    /// allocated.
     fn make_buffer(self) {
         let _inside = Inside::enter();
         // SAFETY: a stream of the program's. If it has a buffer, nothing is done.
@@ -128,7 +137,8 @@ enum Over {
     Channel,
 }
 
-/// What was behind streams, so that the system is asked once: the stream's address, [`CHANGES`] then, and what it was.
+/// What was behind streams, so that the system is asked once: the stream's address, [`CHANGES`] then, and
+/// what it was.
 const MOST_KNOWN: usize = 64;
 static KNOWN: [AtomicU64; MOST_KNOWN] = [const { AtomicU64::new(0) }; MOST_KNOWN];
 /// How many times a descriptor was given back: then a number may mean something else.

@@ -187,7 +187,8 @@ unsafe extern "C" fn fclose(stream: usize) -> c_int {
     number::giving_back(file.fd(), pc, || unsafe { real::fclose(stream) })
 }
 
-/// Waits for the process that `popen` has started. That may take long, so it is done without the turn, and what the C library gives back meanwhile is not seen,
+/// Waits for the process that `popen` has started. That may take long, so it is done without the turn, and
+/// what the C library gives back meanwhile is not seen,
 /// as it was not when it was allocated.
 unsafe extern "C" fn pclose(stream: usize) -> c_int {
     let (pc, file) = (caller(), Stream(stream));

@@ -1,12 +1,15 @@
-//! Functions of streams that take any number of arguments. Each makes a list of them, as a C compiler would, and calls its sister that takes a list.
+//! Functions of streams that take any number of arguments. Each makes a list of them, as a C compiler would,
+//! and calls its sister that takes a list.
 
 use core::arch::naked_asm;
 
 use super::{input, output};
 use crate::local::CALLER;
 
-/// Exports `$name`, which has one, two or three arguments before the others, as a function that calls `$target` with the same arguments and the list in the next
-/// register. The list is what the System V ABI says: how much of the saved registers is used up, where the arguments on the stack begin, and where
+/// Exports `$name`, which has one, two or three arguments before the others, as a function that calls
+/// `$target` with the same arguments and the list in the next
+/// register. The list is what the System V ABI says: how much of the saved registers is used up, where the
+/// arguments on the stack begin, and where
 /// the saved registers are.
 macro_rules! variadic {
     ($($name:literal, $fixed:literal in $register:literal => $target:path;)*) => { $(const _: () = {
