@@ -23,6 +23,13 @@ const EXPORTS_NAME: &str = "exports.list";
 /// The names under which gcc's runtime is loaded by programs that were linked with it.
 const TSAN_NAMES: [&str; 3] = ["libtsan.so.0", "libtsan.so.1", "libtsan.so.2"];
 
+/// Whether the runtime stands in for the function of this name, or has it for compilers to call.
+pub fn is_stand_in(name: &str) -> bool {
+    let exported = str::from_utf8(EXPORTS).unwrap_or_default().lines();
+    let mut names = exported.map(|line| line.trim().trim_end_matches(';'));
+    names.any(|exported| exported == name)
+}
+
 /// The unpacked runtime.
 #[derive(Clone, Debug)]
 pub struct RuntimeFiles {

@@ -16,6 +16,7 @@ mod facts;
 mod frames;
 mod graph;
 mod image;
+mod uninstrumented;
 mod variables;
 mod walk;
 mod ways;

@@ -13,6 +13,7 @@ use deadheat_explore::search::{Goal, Manner, Outcome};
 use deadheat_explore::{After, Plan};
 use deadheat_report::{Finding, Kind, Memory, Rung};
 
+use super::assumptions;
 use super::copies::Copies;
 use super::evidence::{self, Archive, Seen};
 use super::limits::Limits;
@@ -185,7 +186,8 @@ impl<'a> Recording<'a> {
             of_warning.is_some_and(|object| matches!(object.memory, Memory::Global { .. }));
         let mut copies = Copies::new(self.again, &self.seen.tables, None, limits.snapshots())?;
         let goal = Goal::Race { object, size };
-        let outcome = search(&mut copies, limits, goal, Manner::default(), time, settled)?;
+        let mut outcome = search(&mut copies, limits, goal, Manner::default(), time, settled)?;
+        outcome.cuts.extend(assumptions::not_met(&self.seen.tables));
         if let Some(reached) = &outcome.reached
             && let Some(other) = reached.other
         {

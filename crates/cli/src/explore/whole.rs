@@ -8,12 +8,13 @@ use deadheat_report::{Finding, Names, own_place};
 use deadheat_trace::Tables;
 use deadheat_wire::explore::effect;
 
+use super::assumptions;
 use super::copies::Copies;
 use super::evidence::{self, Archive, Evidence};
 use super::limits::Limits;
 use super::told::Shown;
 use crate::again::Again;
-use crate::assembly;
+use crate::assembly::Assembly;
 use crate::error::Result;
 use crate::progress::Counted;
 use crate::store::info::Ended;
@@ -78,6 +79,7 @@ pub fn search(
         },
     )?;
     outcome.cuts.extend(copies.left_out());
+    outcome.cuts.extend(assumptions::not_met(tables));
     let mut explored = Explored {
         findings: Vec::new(),
         took: shown.elapsed(),
@@ -90,6 +92,10 @@ pub fn search(
     let told = |pc: u64| own_place(&names.frames_at(pc)).told();
     let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
     let outcome = &explored.outcome;
+    let assembly = match outcome.races.is_empty() && outcome.unordered.is_empty() {
+        true => None,
+        false => Assembly::of(tables),
+    };
     let count = outcome.races.len() + outcome.unordered.len() + outcome.bad_ends.len();
     let mut progress = Counted::new("confirming what was found", count as u64);
     for race in &explored.outcome.races {
@@ -107,21 +113,19 @@ pub fn search(
         match found {
             Evidence::Found(finding) => {
                 known.insert(places);
-                add(&mut explored.findings, *finding);
+                match &assembly {
+                    Some(assembly) if assembly.may_order(&finding) => {
+                        left_open(&mut explored.unsettled, &finding, assembly);
+                    }
+                    _ => add(&mut explored.findings, *finding),
+                }
             }
             // What the search has concluded, and the program does not do, is no race. Another pair of accesses of these lines may be one.
             Evidence::Unseen | Evidence::Gone => {}
         }
     }
-    let unseen = match explored.outcome.unordered.is_empty() {
-        true => Vec::new(),
-        false => assembly::places(tables),
-    };
     for race in &explored.outcome.unordered {
         progress.advance();
-        if !unseen.is_empty() {
-            continue;
-        }
         let mut places = vec![told(race.first.pc), told(race.second.pc)];
         places.sort();
         if known.contains(&places) {
@@ -131,7 +135,10 @@ pub fn search(
         // A finding stands for all accesses of its lines, as `x += 1` has two: if it is not about these, it is about the next.
         if let Evidence::Found(finding) = found {
             known.insert(places);
-            add(&mut explored.findings, *finding);
+            match &assembly {
+                Some(assembly) => left_open(&mut explored.unsettled, &finding, assembly),
+                None => add(&mut explored.findings, *finding),
+            }
         }
     }
     let mut ends: BTreeMap<Vec<String>, usize> = BTreeMap::new();
@@ -175,6 +182,19 @@ pub fn search(
         }
     }
     Ok(explored)
+}
+
+/// Lists a race that assembly may order among what is not confirmed.
+fn left_open(unsettled: &mut Vec<String>, finding: &Finding, assembly: &Assembly) {
+    let sides: Vec<String> = finding.accesses.iter().map(|a| a.place.told()).collect();
+    let at = assembly.told();
+    let what = format!(
+        "race at {}, which assembly at {at} may order",
+        sides.join(" and ")
+    );
+    if !unsettled.contains(&what) {
+        unsettled.push(what);
+    }
 }
 
 /// Adds a finding, unless it is known by its places.

@@ -41,7 +41,7 @@ pub struct Progress {
 }
 
 /// Why a search has not seen all orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// So many turns needed more preemptions than were allowed.
     Preemptions {
@@ -60,6 +60,10 @@ pub enum Cut {
     Timers,
     /// Joins were refused. Which of several is depends on who joins first.
     Joins,
+    /// Atomic instructions in assembly, which are not seen, at these places.
+    Assembly(String),
+    /// Code without hooks, which is not seen, at these places.
+    Uninstrumented(String),
     /// So many times the same turns led to something else.
     NotDeterministic(u64),
     /// As many runs were made as were allowed.
@@ -89,6 +93,13 @@ impl fmt::Display for Cut {
             Cut::Joins => write!(
                 f,
                 "which of several joins fails was tried in one order only"
+            ),
+            Cut::Assembly(places) => {
+                write!(f, "atomic instructions in assembly are not seen ({places})")
+            }
+            Cut::Uninstrumented(places) => write!(
+                f,
+                "what code without instrumentation accesses is not seen ({places})"
             ),
             Cut::NotDeterministic(times) => write!(
                 f,
@@ -211,6 +222,7 @@ impl Spent {
             .filter(|(runs, _)| *runs > 0)
             .map(|(runs, cut)| cut(runs));
         self.over
+            .clone()
             .into_iter()
             .chain(put_off)
             .chain(counted)

@@ -371,7 +371,7 @@ impl Args {
             confirm::unordered::all(&mut analysis.findings, trace, &mut analysis.remarks)?;
         }
         let tables = input::open(trace)?.tables().clone();
-        let taken_back = assembly::take_back(&mut analysis.findings, &tables);
+        let taken_back = assembly::take_back(&mut analysis.findings, &tables, trace)?;
         analysis.remarks.extend(taken_back);
         Ok(analysis)
     }

@@ -1,0 +1,111 @@
+//! What a search assumes of a program before it says that it has seen all orders.
+//!
+//! A search tells orders apart by what it sees: accesses that hooks announce, and the C library's
+//! functions. What else threads have in common may differ from order to order unseen. So every place
+//! where a program can do something unseen is looked for, and what is there is named as left out:
+//!
+//! * functions of the program that were compiled without hooks,
+//! * libraries without hooks, except those that come with the compilers (their functions are stood
+//!   in for, or share nothing by themselves),
+//! * atomic instructions in assembly.
+//!
+//! What the search meets on its way (timers, joins that fail, the world outside) it says itself:
+//! [`Copies::left_out`](super::copies::Copies::left_out).
+
+use deadheat_explore::search::Cut;
+use deadheat_report::{Binaries, Names, own_place};
+use deadheat_trace::Tables;
+
+use crate::assembly::Assembly;
+use crate::runtime_files;
+
+/// How many places are named.
+const SHOWN: usize = 3;
+
+/// Libraries of the C library and the compilers, by the beginnings of their names.
+const TOOLCHAIN: [&str; 13] = [
+    "libc.so",
+    "libc-",
+    "ld-linux",
+    "ld-2",
+    "libm.so",
+    "libm-",
+    "libpthread",
+    "libdl",
+    "librt",
+    "libutil",
+    "libstdc++",
+    "libgcc_s",
+    "linux-vdso",
+];
+
+/// What a recorded program does that no search sees.
+pub fn not_met(tables: &Tables) -> Vec<Cut> {
+    let assembly = Assembly::of(tables).map(|assembly| Cut::Assembly(assembly.told()));
+    let mut without_hooks = uninstrumented(tables);
+    let more = without_hooks.len().saturating_sub(SHOWN);
+    without_hooks.truncate(SHOWN);
+    let mut told = without_hooks.join(", ");
+    if more > 0 {
+        told.push_str(&format!(" and {more} more"));
+    }
+    let uninstrumented = (!told.is_empty()).then_some(Cut::Uninstrumented(told));
+    assembly.into_iter().chain(uninstrumented).collect()
+}
+
+/// Functions and libraries without hooks, for people.
+fn uninstrumented(tables: &Tables) -> Vec<String> {
+    let names = Names::of(tables);
+    let binaries = Binaries::of(tables);
+    let mut found = Vec::new();
+    for module in &tables.modules {
+        let file = module
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        if TOOLCHAIN.iter().any(|name| file.starts_with(name)) {
+            continue;
+        }
+        let Some((binary, _)) = binaries.find_address(module.start) else {
+            continue;
+        };
+        if binary.hooked().is_empty() {
+            found.push(file.into_owned());
+            continue;
+        }
+        let place = |start: u64| own_place(&names.frames_at(start.wrapping_add(module.bias) + 1));
+        // The runtime itself, Rust's standard library, and what linkers add.
+        let is_understood = |start: u64| {
+            let name = binary.symbol(start).unwrap_or_default();
+            let is_runtimes =
+                runtime_files::is_stand_in(&name) || name.contains("deadheat_runtime");
+            is_linkers(&name) || is_runtimes || place(start).is_foreign()
+        };
+        for start in binary.uninstrumented(is_understood) {
+            let told = place(start).told();
+            if !found.contains(&told) {
+                found.push(told);
+            }
+        }
+    }
+    found
+}
+
+/// Whether it is one of the functions that come with every program.
+fn is_linkers(name: &str) -> bool {
+    let frame = [
+        "_start",
+        "_init",
+        "_fini",
+        "frame_dummy",
+        "register_tm_clones",
+        "deregister_tm_clones",
+        "atexit",
+        "at_quick_exit",
+        "pthread_atfork",
+        "__pthread_atfork",
+        "__stack_chk_fail_local",
+    ];
+    frame.contains(&name) || name.starts_with("__do_global_") || name.starts_with("_dl_")
+}

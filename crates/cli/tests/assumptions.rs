@@ -1,0 +1,141 @@
+//! "All orders" is said only of programs that do nothing unseen.
+
+mod support;
+
+use serde_json::Value;
+use support::{Sandbox, compilers, succeed};
+
+/// Two threads that go on with what functions elsewhere tell them.
+const CALLER: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+int get(int);
+void put(int);
+static void *work(void *u) {
+    put(get(0) + 1);
+    return u;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return get(0) < 0;
+}
+"#;
+
+/// A variable that they have in common.
+const SHARING: &str = r#"
+static int hidden;
+int get(int at) { return at + hidden; }
+void put(int value) { hidden = value; }
+"#;
+
+/// Functions that have nothing in common: constants, and their own stack.
+const SHARING_NOTHING: &str = r#"
+static const int table[4] = {3, 1, 2, 0};
+int get(int at) { return table[at & 3]; }
+void put(int value) { int own = value; (void)own; }
+"#;
+
+/// The thread's function itself has no hooks.
+const THREAD: &str = r#"
+#include <pthread.h>
+void *work(void *);
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"#;
+
+const THREADS_FUNCTION: &str = "static int n; void *work(void *u) { n++; return u; }";
+
+/// What `explore` says of a program of two files, of which the second may be without hooks.
+fn explored(files: [&str; 2], compiler: &str, flag: &str, hooks: bool) -> Value {
+    let here = Sandbox::new();
+    here.file("main.c", files[0]);
+    here.file("rest.c", files[1]);
+    let compile = [flag, "-g", "-c", "rest.c", "-o", "rest.o"];
+    match hooks {
+        true => succeed(
+            here.deadheat(["cc"])
+                .args(compile)
+                .env("DEADHEAT_CC", compiler),
+        ),
+        false => succeed(here.command(compiler).args(compile)),
+    };
+    let link = ["cc", flag, "-g", "-pthread", "main.c", "rest.o", "-o", "p"];
+    succeed(here.deadheat(link).env("DEADHEAT_CC", compiler));
+    let output = here
+        .deadheat(["explore", "--format", "json", "--", "./p"])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{error}: {}", String::from_utf8_lossy(&output.stderr));
+    });
+    report["stats"].clone()
+}
+
+#[test]
+fn functions_without_hooks_are_named_as_left_out() {
+    for compiler in compilers() {
+        for flag in ["-O0", "-O2"] {
+            let stats = explored([CALLER, SHARING], compiler, flag, false);
+            assert_eq!(stats["exhausted"], false, "{compiler} {flag}: {stats:#}");
+            let cuts = stats["cuts"].to_string();
+            assert!(cuts.contains("get rest.c:3"), "{compiler} {flag}: {cuts}");
+            assert!(cuts.contains("put rest.c:4"), "{compiler} {flag}: {cuts}");
+            let stats = explored([THREAD, THREADS_FUNCTION], compiler, flag, false);
+            let cuts = stats["cuts"].to_string();
+            assert!(cuts.contains("work rest.c:1"), "{compiler} {flag}: {cuts}");
+        }
+    }
+}
+
+#[test]
+fn functions_that_share_nothing_need_no_hooks() {
+    for compiler in compilers() {
+        for flag in ["-O0", "-O2"] {
+            let stats = explored([CALLER, SHARING_NOTHING], compiler, flag, false);
+            assert_eq!(stats["exhausted"], true, "{compiler} {flag}: {stats:#}");
+        }
+    }
+}
+
+#[test]
+fn functions_with_hooks_leave_nothing_out() {
+    for compiler in compilers() {
+        let stats = explored([CALLER, SHARING], compiler, "-O0", true);
+        assert_eq!(stats["exhausted"], true, "{compiler}: {stats:#}");
+    }
+}
+
+#[test]
+fn a_library_without_hooks_is_named() {
+    let here = Sandbox::new();
+    here.file("main.c", CALLER);
+    here.file("rest.c", SHARING);
+    succeed(
+        here.command("gcc")
+            .args(["-shared", "-fPIC", "rest.c", "-o", "librest.so"]),
+    );
+    let link = [
+        "cc",
+        "-g",
+        "-pthread",
+        "main.c",
+        "-L.",
+        "-lrest",
+        "-Wl,-rpath,$ORIGIN",
+        "-o",
+        "p",
+    ];
+    succeed(&mut here.deadheat(link));
+    let told = here.told(&mut here.deadheat(["explore", "--", "./p"]));
+    assert!(told.contains("is not seen (librest.so)"), "{told}");
+}
