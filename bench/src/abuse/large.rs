@@ -30,6 +30,7 @@ pub fn rows(tools: &Tools) -> Result<Vec<Row>, String> {
     tools.clear(&store);
     let mut record = tools.deadheat(&store);
     record
+        .env("DEADHEAT_OPTIONS", "max_size=0")
         .args(Mode::Parallel.arguments())
         .args([ours.as_os_str(), OPERATIONS.as_ref()]);
     run(&mut record, LIMIT)?;

@@ -23,6 +23,7 @@ use crate::input::{self, Input};
 use crate::marks;
 use crate::prediction::{Known, Loaded, Predicted};
 use crate::progress::Watched;
+use crate::signals;
 use crate::suspects;
 use crate::unseen::Unseen;
 use crate::witness;
@@ -143,6 +144,10 @@ pub fn of(
     };
     let suspects = suspects.as_ref();
     for how in methods {
+        if signals::is_stopped() {
+            left_out.push(*how);
+            continue;
+        }
         let run = match how {
             _ if suspects.is_some_and(|suspects| suspects::spare(suspects, *how)) => {
                 let is_exact = input::open(path)?.mode() == Mode::Serial;
@@ -215,7 +220,7 @@ pub fn read(
     config: &Config,
     mut visit: impl FnMut(EventIndex, &Step, &Tables),
 ) -> Result<(u64, Marked<Watched<Input>, marks::Finder>)> {
-    let mut steps = marks::apply(Watched::new(input, what), config);
+    let mut steps = marks::apply(Watched::new(input, what).until_stopped(), config);
     let mut count = 0;
     while let Some(step) = steps
         .next_step()
@@ -300,7 +305,7 @@ fn detector(path: &Path, how: How, config: &Config) -> Result<Box<dyn Detector>>
     if let Some(detector) = how.detector() {
         return Ok(detector);
     }
-    let steps = Watched::new(input::open(path)?, "looking for channels");
+    let steps = Watched::new(input::open(path)?, "looking for channels").until_stopped();
     let channels = Channels::find(&mut marks::apply(steps, config));
     let channels = channels.map_err(|error| input::broken(path, &error))?;
     Ok(Box::new(Hybrid::new(HybridOptions {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::orphans;
 use crate::program::{Kind, Program};
 use crate::runtime_files::RuntimeFiles;
-use crate::signals::Watch;
+use crate::signals::{self, Watch};
 use crate::stdin::{self, Source};
 use crate::terminal::{counted, say};
 
@@ -119,7 +119,7 @@ impl Launch<'_> {
         }
 
         let before = orphans::Before::now();
-        let signals = Watch::begin();
+        let signals = Watch::begin(self.is_users);
         let steady = Steady::begin(self.steady);
         let since = Instant::now();
         let child = command.spawn();
@@ -217,9 +217,15 @@ impl Started {
 
     /// Waits so long for its end, and ends it then; whether that was necessary.
     pub fn kill_after(&mut self, limit: Duration) -> Result<bool> {
+        self.kill_when(|since| since > limit)
+    }
+
+    /// Waits for its end, and ends it when `is_over` says so, which hears how long it has run; whether
+    /// that was necessary.
+    pub fn kill_when(&mut self, mut is_over: impl FnMut(Duration) -> bool) -> Result<bool> {
         let mut pause = Duration::from_micros(200);
         while !self.has_ended()? {
-            if self.since.elapsed() > limit {
+            if is_over(self.since.elapsed()) {
                 self.kill();
                 return Ok(true);
             }
@@ -229,8 +235,29 @@ impl Started {
         Ok(false)
     }
 
+    /// Waits for its end; a program that was asked to end and does not is ended.
+    fn wait_while_wanted(&mut self) -> Result<()> {
+        let mut pause = Duration::from_micros(200);
+        let mut asked: Option<Instant> = None;
+        while !self.has_ended()? {
+            if signals::is_stopped() && asked.is_none() {
+                say("stopping the program; what was recorded is looked at next");
+                asked = Some(Instant::now());
+            }
+            if asked.is_some_and(|asked| asked.elapsed() > signals::GRACE) {
+                self.kill();
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
     /// Waits for its end, and ends what it has left behind.
     pub fn wait(mut self) -> Result<Outcome> {
+        if self.is_users && signals::are_kept() {
+            self.wait_while_wanted()?;
+        }
         let ended = self.child.wait();
         let took = self.since.elapsed();
         self.signals.end();

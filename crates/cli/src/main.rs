@@ -36,6 +36,7 @@ mod runtime_files;
 mod rust;
 mod scanned;
 mod scanner;
+mod scratch;
 mod settings;
 mod signals;
 mod stdin;
@@ -61,7 +62,9 @@ fn main() -> ExitCode {
     // SAFETY: no handler is installed, the signal only gets its default action back: a reader
     // that goes away (`| head`) ends us quietly. No other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    match run(std::env::args_os().collect()) {
+    let ended = run(std::env::args_os().collect());
+    scratch::end();
+    match ended {
         Ok(code) => code,
         Err(error) => {
             error.print();

@@ -1,13 +1,14 @@
 //! A sign of life while a prediction takes long. Its workers all tell how far they are.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use deadheat_predict::{Observer, Prediction};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::progress::PATIENCE;
+use crate::signals;
 
 /// Shows how far it has come, on a terminal and after a while; an interrupt ends the search, not what was found.
 pub struct Shown {
@@ -15,24 +16,10 @@ pub struct Shown {
     bar: Mutex<Option<ProgressBar>>,
 }
 
-/// Set by an interrupt.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn stop(_signal: i32) {
-    STOP.store(true, Ordering::Relaxed);
-}
-
 impl Shown {
     /// Begins.
     pub fn new() -> Self {
-        // SAFETY: the handler only stores to an atomic. A second interrupt ends the process, as the
-        // action is taken back with the first.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = stop as *const () as usize;
-            action.sa_flags = libc::SA_RESETHAND | libc::SA_RESTART;
-            libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut());
-        }
+        signals::keep_findings();
         Shown {
             started: Instant::now(),
             bar: Mutex::new(None),
@@ -77,7 +64,7 @@ impl Observer for Shown {
     }
 
     fn stop(&self) -> &AtomicBool {
-        &STOP
+        &signals::STOP
     }
 }
 

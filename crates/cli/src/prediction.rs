@@ -21,6 +21,7 @@ use crate::input;
 use crate::marks;
 use crate::predicting::Shown;
 use crate::progress::Watched;
+use crate::signals;
 use crate::symbols::{Followed, Shared};
 use crate::unseen::Unseen;
 
@@ -78,7 +79,10 @@ impl Loaded {
         let is_deadlocked = input.is_deadlocked();
         let symbols = (!input.tables().modules.is_empty()).then(|| Shared::of(input.tables()));
         let mut unseen = Unseen::of(input.tables());
-        let followed = Followed::new(Watched::new(input, "reading"), symbols.clone());
+        let followed = Followed::new(
+            Watched::new(input, "reading").until_stopped(),
+            symbols.clone(),
+        );
         let mut stream = verify::repair(marks::apply(followed, config));
         let mut needs = CodeNeeds::default();
         let mut loaded = Loaded {
@@ -107,7 +111,8 @@ impl Loaded {
             loaded.steps.push(step);
         }
         loaded.check_size(path)?;
-        if is_deadlocked {
+        // What the run has ended in lies at its end.
+        if is_deadlocked && !signals::is_stopped() {
             loaded.recorded = loaded.ended_in(stream.tables());
         }
         loaded.needed_by = match (symbols, has_branches) {
@@ -126,7 +131,7 @@ impl Loaded {
     ) -> Result<(Self, Tables)> {
         let input = input::open(path)?;
         let mut unseen = Unseen::of(input.tables());
-        let mut stream = marks::apply(Watched::new(input, "reading"), config);
+        let mut stream = marks::apply(Watched::new(input, "reading").until_stopped(), config);
         let mut count = 0;
         let mut loaded = Loaded {
             steps: Vec::new(),

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use deadheat_trace::{Mode, Step, Steps, Tables};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::signals;
+
 /// Steps between two looks at the clock.
 const STRIDE: u64 = 1 << 16;
 /// How long nothing is shown.
@@ -17,6 +19,8 @@ pub struct Watched<S> {
     count: u64,
     started: Instant,
     bar: Option<ProgressBar>,
+    /// Whether it ends where the user wants to stop.
+    ends: bool,
 }
 
 impl<S> Watched<S> {
@@ -28,7 +32,14 @@ impl<S> Watched<S> {
             count: 0,
             started: Instant::now(),
             bar: None,
+            ends: false,
         }
+    }
+
+    /// The same, at its end as soon as the user wants to stop.
+    pub fn until_stopped(mut self) -> Self {
+        self.ends = true;
+        self
     }
 
     /// The stream itself.
@@ -64,6 +75,9 @@ impl<S: Steps> Steps for Watched<S> {
         self.count += 1;
         if self.count.is_multiple_of(STRIDE) {
             self.show();
+            if self.ends && signals::is_stopped() {
+                return Ok(None);
+            }
         }
         self.steps.next_step()
     }

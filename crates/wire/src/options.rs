@@ -46,7 +46,7 @@ options! {
     EPOCH = "epoch", [], 1_800_000_000, "serial: the date at the program's start, in seconds since 1970";
     RANDOM = "random", ["seeded", "real"], 0,
         "serial: whether the system's random numbers follow from the seed, or are the real ones";
-    MAX_SIZE = "max_size", [], 0,
+    MAX_SIZE = "max_size", [], 2 << 30,
         "bytes that a recording may take on the disk, with its buffers; 0: as many as there are";
     KEEP_FREE = "keep_free", [], 1 << 30,
         "bytes of the disk that a recording leaves free; if not set, no more than a twentieth of the disk";

@@ -70,7 +70,7 @@ impl Args {
                 .env_remove("DEADHEAT_CXX");
         }
 
-        let watch = Watch::begin();
+        let watch = Watch::begin(true);
         let ended = command.spawn().and_then(|mut child| {
             watch.child(child.id());
             child.wait()

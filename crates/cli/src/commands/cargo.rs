@@ -68,7 +68,7 @@ impl Args {
             "DEADHEAT_STORE",
             Store::of_folder(&workspace.root)?.folder(),
         );
-        let watch = Watch::begin();
+        let watch = Watch::begin(true);
         let ended = command.spawn().and_then(|mut child| {
             watch.child(child.id());
             child.wait()

@@ -33,7 +33,7 @@ pub struct Schedule {
     #[arg(long, value_name = "SECONDS")]
     pub watchdog: Option<u64>,
 
-    /// Stop recording when it takes so much on the disk, such as 500M or 2G; the program goes on.
+    /// Stop recording when it takes so much on the disk, such as 500M or 10G; the program goes on. [default: 2 GiB]
     #[arg(long, value_name = "SIZE", value_parser = largest)]
     pub max_size: Option<u64>,
 

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::how::How;
 use crate::input;
 use crate::progress::Counted;
+use crate::signals;
 use crate::witness::{self, Digest, Next, Trace, Witness};
 
 /// So many candidates are tried: as many on a busy machine as on any other.
@@ -51,7 +52,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path) -> Result<()> {
     let mut progress = Counted::new("trying schedules", analysis.findings.len() as u64);
     for finding in &mut analysis.findings {
         progress.advance();
-        if is_settled(finding) {
+        if is_settled(finding) || signals::is_stopped() {
             continue;
         }
         let indexes: Vec<EventIndex> = finding
@@ -69,7 +70,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path) -> Result<()> {
             let path = trace.with_file_name(witness::file_name(&finding.id));
             let case = Case::new(events.witness(finding, candidate))?;
             settle(finding, case, &path)?;
-            if is_settled(finding) {
+            if is_settled(finding) || signals::is_stopped() {
                 break;
             }
         }

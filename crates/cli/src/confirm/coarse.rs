@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::how::How;
 use crate::input;
 use crate::progress::Counted;
+use crate::scratch;
 use crate::watch::{self, Detector, OnRace};
 
 /// How long a run may take.
@@ -80,8 +81,8 @@ impl Coarse {
             Error::not_started(format!("cannot keep a schedule to enforce: {error}"))
         };
         let folder = tempfile::Builder::new()
-            .prefix("deadheat-enforce-")
-            .tempdir()
+            .prefix("enforce-")
+            .tempdir_in(scratch::on_disk())
             .map_err(refused)?;
         let path = folder.path().join("plan");
         let verdict = folder.path().join(format!("plan{VERDICT}"));

@@ -5,8 +5,9 @@ use deadheat_explore::After;
 use deadheat_report::{Consequence, Ending, Finding, Kind, Names, own_place};
 
 use super::Case;
-use super::fine::{Enforced, Output};
+use super::fine::{self, Enforced, Output};
 use crate::error::Result;
+use crate::signals;
 use crate::store::info::Ended;
 
 /// What follows from a confirmed finding; `first` is the run in which its first side went first.
@@ -16,15 +17,16 @@ pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Cons
     }
     let names = Names::of(&case.tables);
     let second = case.enforce(After::Go, 1, Output::Captured)?;
-    if !second.is_reached() {
+    if !second.is_reached() || signals::is_stopped() {
         return Ok(None);
     }
     let mut differs = Vec::new();
-    if (first.ended, first.hung, first.deadlocked) != (second.ended, second.hung, second.deadlocked)
-    {
+    // How a run would have ended that we have ended is not known.
+    let is_known = !first.hung && !second.hung;
+    if is_known && (first.ended, first.deadlocked) != (second.ended, second.deadlocked) {
         differs.push("how the program ends".to_owned());
     }
-    if first.stdout != second.stdout {
+    if is_known && first.stdout != second.stdout {
         differs.push("what it prints".to_owned());
     }
     if let (Some(one), Some(other)) = (first.value, second.value)
@@ -71,7 +73,10 @@ fn ending(run: &Enforced, names: &Names) -> Ending {
     let place = run.last.map(|place| own_place(&names.frames_at(place)));
     let told = match (run.hung, run.deadlocked, run.ended) {
         (_, true, _) => "ends in a deadlock".to_owned(),
-        (true, _, _) => "does not end".to_owned(),
+        (true, _, _) => {
+            let most = fine::BEHIND.as_secs();
+            format!("goes on for more than {most} s (it was ended then)")
+        }
         (_, _, Ended::Exit(0)) => "exits with 0".to_owned(),
         (_, _, Ended::Exit(code)) => format!("exits with {code}"),
         (_, _, Ended::Signal(signal)) => {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadheat_explore::{Plan, Verdict};
 use deadheat_trace::file::TraceFile;
@@ -12,6 +12,7 @@ use deadheat_wire::plan::{AT, PLAN, PlanHeader, VALUE, VERDICT};
 use crate::again::Again;
 use crate::error::{Error, Result};
 use crate::launch;
+use crate::scratch;
 use crate::store::info::Ended;
 
 /// Where the program's output goes.
@@ -25,6 +26,8 @@ pub enum Output {
 
 /// How long a run may take that nobody watches.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long it may go on after its schedule has ended.
+pub const BEHIND: Duration = Duration::from_secs(5);
 
 /// How a schedule is enforced.
 #[derive(Clone, Copy, Debug)]
@@ -101,8 +104,8 @@ pub fn start(again: &Again, plan: &Plan, manner: Manner) -> Result<Running> {
         Error::not_started(format!("cannot keep a schedule to enforce: {error}"))
     };
     let folder = tempfile::Builder::new()
-        .prefix("deadheat-replay-")
-        .tempdir()
+        .prefix("replay-")
+        .tempdir_in(scratch::on_disk())
         .map_err(refused)?;
     let at = |name: &str| folder.path().join(name);
     let written = File::create(at("plan")).and_then(|mut file| plan.write_to(&mut file));
@@ -156,10 +159,22 @@ impl Running {
         self.started.kill();
     }
 
+    /// Waits so long for its end, and less once its schedule has ended; whether it was ended then.
+    fn kill_after(&mut self, limit: Duration) -> Result<bool> {
+        let verdict = self.folder.path().join(format!("plan{VERDICT}"));
+        let mut ended: Option<Instant> = None;
+        self.started.kill_when(|since| {
+            if ended.is_none() && verdict.exists() {
+                ended = Some(Instant::now());
+            }
+            since > limit || ended.is_some_and(|ended| ended.elapsed() > BEHIND)
+        })
+    }
+
     /// Waits for its end.
     pub fn finish(mut self) -> Result<Enforced> {
         let killed = match self.limit {
-            Some(limit) => self.started.kill_after(limit)?,
+            Some(limit) => self.kill_after(limit)?,
             None => false,
         };
         let (started, folder) = (self.started, self.folder);

@@ -31,6 +31,7 @@ use deadheat_trace::Tables;
 use crate::again::{self, Again};
 use crate::error::{Error, Result};
 use crate::progress::Counted;
+use crate::signals;
 use crate::witness::Witness;
 use fine::{Enforced, Manner, Output};
 
@@ -125,7 +126,7 @@ pub fn all(findings: &mut [Finding], trace: &Path, remarks: &mut Vec<String>) {
         .count();
     let mut progress = Counted::new("enforcing witnesses", total as u64);
     for finding in findings {
-        if finding.rung != Rung::Witness {
+        if finding.rung != Rung::Witness || signals::is_stopped() {
             continue;
         }
         let path: PathBuf = folder.join(crate::witness::file_name(&finding.id));
@@ -153,6 +154,10 @@ pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> 
     let after = if lasts { After::Stop } else { After::Go };
     let mut first = case.enforce(after, 0, Output::Captured)?;
     if !case.stands(&first) {
+        // A run that was ended with the search says nothing.
+        if signals::is_stopped() {
+            return Ok(());
+        }
         let why = case.why(&first);
         match finding.rung == Rung::Witness && case.is_refuted_by(&first)? {
             true => finding.refute(why),
@@ -161,12 +166,17 @@ pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> 
         }
         return Ok(());
     }
+    keep(finding, &case, path)?;
     if case.witness.kind != Kind::Failure
         && let Some(run) = shrink::shrink(&mut case)?
     {
         first = run;
     }
     keep(finding, &case, path)?;
+    // The run was ended with the search, after it had come to the finding: what follows is not known.
+    if signals::is_stopped() {
+        return Ok(());
+    }
     finding.consequence = match lasts {
         true => Some(consequence::of_one_that_lasts()),
         false => consequence::of(&case, finding, first)?,

@@ -9,6 +9,7 @@ use deadheat_trace::ThreadId;
 use super::Case;
 use super::fine::{self, Enforced, Manner, Output};
 use crate::error::Result;
+use crate::signals;
 
 /// How long is tried.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -35,7 +36,7 @@ pub fn shrink(case: &mut Case) -> Result<Option<Enforced>> {
     }
     'again: loop {
         for candidate in shorter(&best, &|thread| case.collected.has_goal(thread)) {
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > PATIENCE || signals::is_stopped() {
                 break 'again;
             }
             let Ok(plan) = case.collected.plan(&candidate, case.again.is_steady()) else {

@@ -15,6 +15,7 @@ use crate::confirm::fine::Output;
 use crate::error::Result;
 use crate::input;
 use crate::progress::Counted;
+use crate::signals;
 use crate::witness::{self, Digest, Trace, Witness};
 
 /// Enforces what the run of a trace shows and nothing has confirmed.
@@ -29,6 +30,9 @@ pub fn all(findings: &mut [Finding], path: &Path, remarks: &mut Vec<String>) -> 
     let mut progress = Counted::new("enforcing what was seen", count as u64);
     for finding in findings.iter_mut().filter(is_open) {
         progress.advance();
+        if signals::is_stopped() {
+            break;
+        }
         if let Err(error) = settle(finding, trace.clone()) {
             let remark = format!("what was seen was not enforced: {}", error.what());
             if !remarks.contains(&remark) {
@@ -49,12 +53,17 @@ pub fn settle(finding: &mut Finding, trace: Trace) -> Result<()> {
     let case = Case::new(Witness::new(finding, trace, later + 1))?;
     let run = case.enforce(After::Go, 0, Output::Captured)?;
     if !case.stands(&run) {
+        if signals::is_stopped() {
+            return Ok(());
+        }
         finding.not_enforced = Some(case.why(&run));
         return Ok(());
     }
     keep(finding, &case, &path)?;
     finding.evidence = Some(Evidence::Unordered);
-    finding.consequence = Some(consequence::of_one(&case, &run));
+    if !signals::is_stopped() {
+        finding.consequence = Some(consequence::of_one(&case, &run));
+    }
     Ok(())
 }
 

@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_explore::Plan;
@@ -22,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::failure::Panic;
 use crate::launch::{self, Started};
 use crate::recorder::{self, Place, Recorded};
+use crate::scratch;
 use crate::store::Recording;
 use crate::store::info::Ended;
 use crate::unseen::Unseen;
@@ -33,11 +33,10 @@ const WAY: Duration = Duration::from_secs(60);
 
 /// A folder with a board: in memory, if there is such a place with room for it. Runs print into files there, too.
 fn folder() -> Result<(tempfile::TempDir, Shared)> {
-    let places = [Path::new("/dev/shm").to_path_buf(), std::env::temp_dir()];
     let mut last = None;
-    for place in places {
+    for place in scratch::in_memory().into_iter().chain([scratch::on_disk()]) {
         let folder = tempfile::Builder::new()
-            .prefix("deadheat-explore-")
+            .prefix("explore-")
             .tempdir_in(place);
         let made = folder.and_then(|folder| {
             let board = Shared::create(&folder.path().join("board"))?;

@@ -22,6 +22,7 @@ use crate::again::Again;
 use crate::analysis::Analysis;
 use crate::confirm::{self, Case, plan};
 use crate::error::Result;
+use crate::signals;
 use crate::witness;
 
 /// What became of a warning.
@@ -346,7 +347,7 @@ fn search(
         || started.elapsed(),
         |progress| {
             shown.update(progress);
-            true
+            !signals::is_stopped()
         },
     )?;
     outcome.cuts.extend(copies.left_out());

@@ -17,6 +17,7 @@ use crate::again::Again;
 use crate::assembly::Assembly;
 use crate::error::Result;
 use crate::progress::Counted;
+use crate::signals;
 use crate::store::info::Ended;
 
 /// How many ends at the same places are recorded.
@@ -75,7 +76,7 @@ pub fn search(
         || started.elapsed(),
         |progress| {
             shown.update(progress);
-            true
+            !signals::is_stopped()
         },
     )?;
     outcome.cuts.extend(copies.left_out());
@@ -100,6 +101,9 @@ pub fn search(
     let mut progress = Counted::new("confirming what was found", count as u64);
     for race in &explored.outcome.races {
         progress.advance();
+        if signals::is_stopped() {
+            break;
+        }
         let mut places = vec![told(race.first.pc), told(race.second.pc)];
         places.sort();
         if known.contains(&places) {
@@ -126,6 +130,9 @@ pub fn search(
     }
     for race in &explored.outcome.unordered {
         progress.advance();
+        if signals::is_stopped() {
+            break;
+        }
         let mut places = vec![told(race.first.pc), told(race.second.pc)];
         places.sort();
         if known.contains(&places) {
@@ -144,6 +151,9 @@ pub fn search(
     let mut ends: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for end in &explored.outcome.bad_ends {
         progress.advance();
+        if signals::is_stopped() {
+            break;
+        }
         let what = match end.ending {
             Ending::Exited(code) if usual == Some(Ended::Exit(code)) && end.named.is_none() => {
                 continue;

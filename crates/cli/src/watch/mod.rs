@@ -30,6 +30,7 @@ use crate::again::Again;
 use crate::error::{Error, Result};
 use crate::launch::{self, Launch, Started};
 use crate::program::Program;
+use crate::scratch;
 use crate::stdin::Source;
 use crate::store::info::Ended;
 
@@ -136,7 +137,9 @@ impl Plan<'_> {
     /// Runs the program to its end.
     pub fn run(&self) -> Result<Watched> {
         let refused = |error| Error::not_started(format!("cannot keep a report: {error}"));
-        let folder = tempfile::Builder::new().prefix("deadheat-watch-").tempdir();
+        let folder = tempfile::Builder::new()
+            .prefix("watch-")
+            .tempdir_in(scratch::on_disk());
         let folder = folder.map_err(refused)?;
         let report = folder.path().join("report");
         let answers = folder.path().join(format!("report{ANSWERS}"));

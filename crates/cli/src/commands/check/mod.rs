@@ -40,6 +40,7 @@ use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
+use crate::signals;
 use crate::store::Store;
 use crate::terminal::{counted, say};
 use crate::ways;
@@ -170,6 +171,8 @@ impl Args {
         let mut all: Option<Analysis> = None;
         let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
         let mut is_open = false;
+        let mut is_cut_short = false;
+        signals::keep_findings();
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
             let at = match number {
                 0 => recording.clone(),
@@ -192,7 +195,11 @@ impl Args {
                 output: None,
                 limit: None,
             };
+            if is_cut_short {
+                break;
+            }
             let recorded = plan.run()?;
+            is_cut_short |= signals::take();
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
             if number == 0
                 && self.format.is_text()
@@ -247,7 +254,15 @@ impl Args {
             return Ok(exit);
         };
         leave_out::take_back(&recorded.traces[0], &mut analysis);
-        let mut others = self.other_orders(&store, &recorded, &mut analysis);
+        let mut others = match is_cut_short {
+            true => None,
+            false => self.other_orders(&store, &recorded, &mut analysis),
+        };
+        let is_stopped = signals::is_stopped();
+        is_open |= is_stopped || is_cut_short;
+        analysis
+            .remarks
+            .extend(told::stopped(is_cut_short, is_stopped));
         if let Some(others) = &mut others {
             let mut found = std::mem::take(&mut others.findings);
             found.retain(|finding| !suppressions.match_finding(finding));

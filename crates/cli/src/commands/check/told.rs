@@ -190,3 +190,16 @@ fn table(stats: &Stats, external: u64) -> String {
     let lines = rows.map(|(name, value)| format!("{name:<16}{}\n", styled(BOLD, value)));
     lines.concat()
 }
+
+/// What an interrupt has cut short.
+pub fn stopped(recording: bool, analysis: bool) -> Vec<String> {
+    let recording = recording.then_some(
+        "stopped while it was recorded: what the program would have done later was not looked at, \
+         and no other orders were tried",
+    );
+    let analysis = analysis.then_some(
+        "stopped while it was analysed: this is what was known by then, and there may be more",
+    );
+    let all = recording.into_iter().chain(analysis);
+    all.map(str::to_owned).collect()
+}
