@@ -116,6 +116,12 @@ fn functions_with_hooks_leave_nothing_out() {
 }
 
 #[test]
+fn a_program_that_accesses_nothing_leaves_nothing_out() {
+    let stats = explored(["int main(void) { return 0; }", ""], "gcc", "-O2", true);
+    assert_eq!(stats["exhausted"], true, "{stats:#}");
+}
+
+#[test]
 fn a_library_without_hooks_is_named() {
     let here = Sandbox::new();
     here.file("main.c", CALLER);

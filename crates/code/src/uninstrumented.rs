@@ -2,7 +2,7 @@
 //!
 //! A function that was compiled without instrumentation reads and writes unseen. Whoever claims to
 //! have tried all orders of a program has to know whether there is such a function. It is looked for
-//! from the functions with hooks on: what they call directly, jump to, or take the address of, and
+//! from `main` and the functions with hooks on: what they call directly, jump to, or take the address of, and
 //! so on. A function that works on its stack alone, or reads constants, shares nothing; the compiler
 //! leaves the hooks out there itself. Not followed: calls through memory, such as C++'s virtual ones.
 
@@ -13,23 +13,35 @@ use iced_x86::{
     OpKind, Register, UsedMemory,
 };
 
+use object::{Object, ObjectSymbol};
+
 use crate::Binary;
 use crate::arch::{Architecture, X86_64};
 use crate::image::Image;
 
 impl Binary {
-    /// The addresses of functions without hooks that are reached from functions with hooks and may
+    /// Whether a program begins here, and not only a library is loaded from here.
+    pub fn has_main(&self) -> bool {
+        self.main().is_some()
+    }
+
+    fn main(&self) -> Option<u64> {
+        let object = object::File::parse(self.data()).ok()?;
+        let mut symbols = object.symbols();
+        let main = symbols.find(|symbol| symbol.is_definition() && symbol.name() == Ok("main"))?;
+        Some(main.address())
+    }
+
+    /// The addresses of functions without hooks that are reached from `main` or from functions with hooks and may
     /// access memory that others access. What `is_understood` says is not looked into.
     pub fn uninstrumented(&self, is_understood: impl Fn(u64) -> bool) -> Vec<u64> {
-        if self.hooked().is_empty() {
-            return Vec::new();
-        }
         let mut architecture = X86_64::default();
         let image = Image::of(self.data(), &mut architecture);
         let mut factory = InstructionInfoFactory::new();
         let mut known = BTreeSet::new();
         let mut found = BTreeSet::new();
         let mut left: Vec<(u64, u64)> = self.hooked().to_vec();
+        left.extend(self.main().and_then(|main| image.function_of(main)));
         while let Some(function) = left.pop() {
             let body = Body::of(&image, function, &mut factory);
             if !self.has_hooks(function.0) && body.shares_memory() {

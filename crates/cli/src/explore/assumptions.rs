@@ -70,7 +70,7 @@ fn uninstrumented(tables: &Tables) -> Vec<String> {
         let Some((binary, _)) = binaries.find_address(module.start) else {
             continue;
         };
-        if binary.hooked().is_empty() {
+        if binary.hooked().is_empty() && !binary.has_main() {
             found.push(file.into_owned());
             continue;
         }
