@@ -97,6 +97,7 @@ mod tests {
         let source = Source {
             steps: &steps,
             needed_by: &vec![NOBODY; steps.len()],
+            counts: &[],
             is_judged: &|_| true,
         };
         let options = Options {

@@ -33,6 +33,7 @@ fn request(start: u64, schedule: &[(u32, u64)], next: &[u64]) -> Request {
             .iter()
             .map(|(thread, count)| (ThreadId(*thread), *count))
             .collect(),
+        skipped: Vec::new(),
         goal: Goal {
             kind: GoalKind::Race,
             next: next.iter().map(|index| EventIndex(*index)).collect(),
