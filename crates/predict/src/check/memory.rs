@@ -87,9 +87,11 @@ pub(super) fn external_as_was(observed: &Observed<'_>, state: &State, position: 
     if step.event.op() != Op::ExternalWrite {
         return true;
     }
-    let cells = observed.cells.of(position).iter();
-    let mut shared = cells.map(|&cell| observed.cells.all[cell as usize].only.is_none());
-    if !shared.any(|shared| shared) {
+    let mut cells = observed.cells.of(position).iter();
+    let is_shared = |&cell: &u32| {
+        observed.cells.all[cell as usize].only.is_none() || observed.count_cells.contains(&cell)
+    };
+    if !cells.any(is_shared) {
         return true;
     }
     let since = observed.cells.changed_since.get(&position);
