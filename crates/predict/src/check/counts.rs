@@ -12,7 +12,7 @@ use crate::{Count, Release, Window};
 #[derive(Clone, Copy)]
 pub(super) struct Counted {
     /// The count.
-    pub(super) cell: u32,
+    cell: u32,
     /// The bits that it has.
     mask: u64,
     /// It goes down; else up.

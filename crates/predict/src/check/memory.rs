@@ -87,15 +87,15 @@ pub(super) fn external_as_was(observed: &Observed<'_>, state: &State, position: 
     if step.event.op() != Op::ExternalWrite {
         return true;
     }
-    let mut cells = observed.cells.of(position).iter();
-    let is_shared = |&cell: &u32| {
-        observed.cells.all[cell as usize].only.is_none() || observed.count_cells.contains(&cell)
-    };
-    if !cells.any(is_shared) {
+    let cells = observed.cells.of(position).iter();
+    let mut shared = cells.map(|&cell| observed.cells.all[cell as usize].only.is_none());
+    if !shared.any(|shared| shared) {
         return true;
     }
+    let mut cells = observed.cells.of(position).iter();
+    let is_atomic = cells.any(|&cell| observed.cells.all[cell as usize].is_atomic);
     let since = observed.cells.changed_since.get(&position);
-    let since = since.copied().unwrap_or(0);
+    let since = since.copied().filter(|_| !is_atomic).unwrap_or(0);
     let own = observed.threads.of[position as usize];
     (0..observed.threads.positions.len() as u32).all(|thread| {
         let positions = &observed.threads.positions[thread as usize];

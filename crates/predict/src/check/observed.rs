@@ -1,7 +1,7 @@
 //! What a window tells about its events, read once: who did what, and how it hangs together.
 
 use deadheat_trace::{Op, ThreadId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::cells::Cells;
 use super::counts::{self, Counted};
@@ -19,8 +19,6 @@ pub struct Observed<'w> {
     pub(super) cells: Cells,
     /// The operations on reference counts.
     pub(super) counts: FxHashMap<u32, Counted>,
-    /// Reference counts: others may change them, whether they have hooks or not.
-    pub(super) count_cells: FxHashSet<u32>,
     /// The positions of the gaps.
     pub(super) gaps: Vec<u32>,
     /// Which events cancel which threads.
@@ -49,11 +47,9 @@ impl<'w> Observed<'w> {
         let sends = positions(window).filter(|&(_, op)| op == Op::Send);
         let cancels = |at: u32| Some((at, window.steps[at as usize].cancels()?));
         let (threads, cells) = (Threads::new(window), Cells::new(window));
-        let counts = counts::of(window, &threads, &cells);
         Observed {
             window,
-            count_cells: counts.values().map(|counted| counted.cell).collect(),
-            counts,
+            counts: counts::of(window, &threads, &cells),
             threads,
             needs: Needs::new(window, &objects),
             cells,
