@@ -66,6 +66,25 @@ fn the_order_is_said_in_events_that_the_runtime_counts() {
 }
 
 #[test]
+fn what_is_skipped_is_not_planned() {
+    let request = Request {
+        skipped: vec![Skipped {
+            thread: ThreadId(1),
+            first: EventIndex(7),
+            last: EventIndex(9),
+        }],
+        ..request(0, &[(0, 6), (1, 1)], &[1, 10])
+    };
+    let plan = plan(LISTING, &request).unwrap();
+    // The other thread's events in between are not skipped.
+    assert_eq!(segments(&plan), [(0, 5), (1, 1)]);
+    assert_eq!(plan.expected(ThreadId(1), 0), Some((Op::Begin, 0)));
+    // Then it stands in front of its goal.
+    assert_eq!(plan.expected(ThreadId(1), 1), Some((Op::Write, 0)));
+    assert_eq!(plan.goals.len(), 2);
+}
+
+#[test]
 fn requests_do_not_count_and_what_was_before_is_as_it_was() {
     // Two events of the first thread behind the beginning: of these one is a request.
     let plan = plan(LISTING, &request(2, &[(0, 2)], &[4, 6])).unwrap();
