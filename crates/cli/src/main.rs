@@ -11,6 +11,7 @@ mod commands;
 mod compiler;
 mod config;
 mod confirm;
+mod counts;
 mod coverage;
 mod disk;
 mod doctor;

@@ -84,6 +84,7 @@ mod tests {
         let source = Source {
             steps: &steps,
             needed_by: &vec![NOBODY; steps.len()],
+            counts: &[],
             is_judged: &|_| true,
         };
         let options = Options {

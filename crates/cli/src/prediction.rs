@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use deadheat_detect::Suspects;
 use deadheat_predict::interleave::{LockWords, Observation, cspm, generate};
 use deadheat_predict::{
-    CodeNeeds, Goal, Options, Prediction, Proven, Reads, Refused, Source, Stage, needed_by,
+    CodeNeeds, Count, Goal, Options, Prediction, Proven, Reads, Refused, Source, Stage, needed_by,
     predict, recorded,
 };
 use deadheat_trace::{
@@ -16,6 +16,7 @@ use deadheat_trace::{
 use rustc_hash::FxHashSet;
 
 use crate::config::Config;
+use crate::counts::Counting;
 use crate::error::{Error, Result};
 use crate::input;
 use crate::marks;
@@ -42,6 +43,8 @@ pub struct Loaded {
     indexes: Vec<EventIndex>,
     /// By code or branches, where those are known.
     needed_by: Option<Vec<u32>>,
+    /// Operations on reference counts, by position among the steps.
+    counts: Vec<(u32, Count)>,
     /// Places of code without hooks.
     unseen: FxHashSet<Pc>,
     /// Where locks are.
@@ -78,6 +81,7 @@ impl Loaded {
         }
         let is_deadlocked = input.is_deadlocked();
         let symbols = (!input.tables().modules.is_empty()).then(|| Shared::of(input.tables()));
+        let mut counting = symbols.is_some().then(|| Counting::of(input.tables()));
         let mut unseen = Unseen::of(input.tables());
         let followed = Followed::new(
             Watched::new(input, "reading").until_stopped(),
@@ -89,6 +93,7 @@ impl Loaded {
             steps: Vec::new(),
             indexes: Vec::new(),
             needed_by: None,
+            counts: Vec::new(),
             unseen: FxHashSet::default(),
             locks: LockWords::default(),
             recorded: Vec::new(),
@@ -103,6 +108,9 @@ impl Loaded {
             if let Some(symbols) = &symbols {
                 symbols.tell_needs(event, &mut needs);
             }
+            if let Some(counting) = &mut counting {
+                counting.step(loaded.steps.len() as u32, &step);
+            }
             if unseen.is_unseen(event, stream.tables()) {
                 loaded.unseen.insert(event.pc());
             }
@@ -115,6 +123,7 @@ impl Loaded {
         if is_deadlocked && !signals::is_stopped() {
             loaded.recorded = loaded.ended_in(stream.tables());
         }
+        loaded.counts = counting.map_or_else(Vec::new, Counting::finish);
         loaded.needed_by = match (symbols, has_branches) {
             (Some(_), _) => Some(needs.needed_by()),
             (None, true) => Some(needed_by(&loaded.steps, Reads::ByBranch)),
@@ -137,6 +146,7 @@ impl Loaded {
             steps: Vec::new(),
             indexes: Vec::new(),
             needed_by: None,
+            counts: Vec::new(),
             unseen: FxHashSet::default(),
             locks: LockWords::default(),
             recorded: Vec::new(),
@@ -196,6 +206,7 @@ impl Loaded {
                 .collect(),
             start: EventIndex(self.events()),
             schedule: Vec::new(),
+            skipped: Vec::new(),
             stage: Stage::Closure,
         });
         proven.collect()
@@ -238,17 +249,18 @@ impl Loaded {
     pub fn predict(&self, model: Model, options: &Options) -> Predicted {
         let started = Instant::now();
         let strict;
-        let needs = match (&self.needed_by, model) {
-            (Some(needs), Model::Maximal) => needs,
+        let (needs, counts) = match (&self.needed_by, model) {
+            (Some(needs), Model::Maximal) => (needs, self.counts.as_slice()),
             _ => {
                 strict = needed_by(&self.steps, Reads::ByNext);
-                &strict
+                (&strict, &[] as &[_])
             }
         };
         let is_judged = |event: &Event| self.is_judged(event);
         let source = Source {
             steps: &self.steps,
             needed_by: needs,
+            counts,
             is_judged: &is_judged,
         };
         let shown = Shown::new();
@@ -307,8 +319,13 @@ impl Loaded {
                 next,
                 start,
                 schedule,
+                skipped,
                 ..
             } = proven;
+            for part in skipped {
+                index(&mut part.first);
+                index(&mut part.last);
+            }
             // What was added is no event of the trace.
             schedule.retain(|at| !self.is_added(at.0 as usize));
             next.iter_mut().for_each(index);

@@ -65,6 +65,7 @@ fn way(
         let way = Way {
             start: proven.start,
             then: Then::Events(proven.schedule.clone()),
+            skipped: proven.skipped.clone(),
             next: proven.next.clone(),
             also: Vec::new(),
         };
@@ -92,6 +93,7 @@ fn of_witness(witness: &Witness) -> Way {
             Some(events) => Then::Events(events.iter().copied().map(EventIndex).collect()),
             None => Then::Parts(parts.collect()),
         },
+        skipped: witness.skipped(),
         next: witness.next.iter().map(|at| EventIndex(at.index)).collect(),
         also: Vec::new(),
     }

@@ -4,6 +4,9 @@
 //! everything before event `start` of the trace happens as it was recorded; then `COUNT` events of `THREAD` (the next
 //! ones of that thread), and so on; then the events `next` are all next at once.
 //!
+//! `"skipped":[[THREAD,FIRST,LAST],...]` are events of a thread, from the first up to the last, that do not happen, and that nobody counts: what only the
+//! last owner of a reference count does.
+//!
 //! A *coarse* witness has `"synchronisation":[INDEX,...]` besides: behind the start only these events follow each other, and `schedule` counts
 //! nothing else. In between threads run free, so it leads to the race, not to where both threads stand in front of it.
 
@@ -12,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Kind, Rung};
-use deadheat_trace::{Event, EventIndex, Steps, ThreadId};
+use deadheat_trace::{Event, EventIndex, Skipped, Steps, ThreadId};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Run;
@@ -41,6 +44,9 @@ pub struct Witness {
     pub next: Vec<Next>,
     /// How many events of which thread follow each other.
     pub schedule: Vec<(u32, u64)>,
+    /// Thread, first and last position of what is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    skipped: Vec<(u32, u64, u64)>,
     /// How often another thread goes on.
     pub switches: usize,
     /// Of a failure: how the program ends.
@@ -126,6 +132,7 @@ impl Witness {
             switches: 0,
             ends: None,
             schedule: Vec::new(),
+            skipped: Vec::new(),
             synchronisation: None,
         }
     }
@@ -136,6 +143,7 @@ impl Witness {
             start,
             next: Vec::new(),
             schedule: Vec::new(),
+            skipped: Vec::new(),
             switches: 0,
             ends: None,
             synchronisation: None,
@@ -154,6 +162,16 @@ impl Witness {
             self.finding
         ))
         .help("record and check the program again"))
+    }
+
+    /// What threads leave out.
+    pub fn skipped(&self) -> Vec<Skipped> {
+        let parts = self.skipped.iter().map(|(thread, first, last)| Skipped {
+            thread: ThreadId(*thread),
+            first: EventIndex(*first),
+            last: EventIndex(*last),
+        });
+        parts.collect()
     }
 
     /// The same with another schedule.
@@ -234,6 +252,10 @@ pub fn write(
                 index: at.0,
                 thread: thread(at),
             })
+            .collect();
+        let skipped = proven.skipped.iter();
+        file.skipped = skipped
+            .map(|part| (part.thread.0, part.first.0, part.last.0))
             .collect();
         let name = folder.join(file_name(&finding.id));
         match file.write(&name) {

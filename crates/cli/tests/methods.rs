@@ -28,6 +28,7 @@ fn predicted(steps: &[Step], reads: Reads, size: Size) -> Prediction {
     let source = Source {
         steps,
         needed_by: &needed_by,
+        counts: &[],
         is_judged: &|_| true,
     };
     let options = Options {

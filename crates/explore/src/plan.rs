@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use coarse::{CoarsePlanner, CoarseRequest};
-use deadheat_trace::{Event, EventIndex, Op, Step, Tables, ThreadId};
+use deadheat_trace::{Event, EventIndex, Op, Skipped, Step, Tables, ThreadId};
 use deadheat_wire::CHANNELS_END;
 pub use deadheat_wire::plan::{After, GoalKind};
 use deadheat_wire::plan::{PlanEvent, PlanSite, Region};
@@ -31,6 +31,8 @@ pub struct Request {
     pub start: EventIndex,
     /// How many events of which thread, counted as the trace counts them.
     pub schedule: Vec<(ThreadId, u64)>,
+    /// What threads leave out: the schedule does not count it, and the program is not to do it.
+    pub skipped: Vec<Skipped>,
     /// What is to be reached.
     pub goal: Goal,
 }
@@ -167,6 +169,10 @@ impl<'a> Planner<'a> {
         if index < self.request.start {
             extend(&mut self.beginning, id, 1);
             return true;
+        }
+        let mut skipped = self.request.skipped.iter();
+        if skipped.any(|part| part.has(id, index)) {
+            return false;
         }
         match self.wanted.get_mut(&id) {
             Some(left) if *left > 0 => {

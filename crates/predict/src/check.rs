@@ -5,12 +5,13 @@
 //!
 //! [`Observed`] is what a window tells, read once; [`Simulation`] is where an execution stands. The files:
 //! `observed` and `simulation`; one for each kind of rule (`cells` and `memory`, `locks`, `tokens`, `lives`,
-//! `barriers`); `goal` for the end; `violation` for what is said of a schedule that is none.
+//! `barriers`, `counts`); `goal` for the end; `violation` for what is said of a schedule that is none.
 //!
 //! Reading the window is linear but for a sort of the addresses; each step costs what its event touches.
 
 mod barriers;
 mod cells;
+mod counts;
 mod goal;
 mod lives;
 mod locks;

@@ -26,6 +26,7 @@
 //! | lives | what uses a synchronisation object or a heap block comes after the `Init` or `Alloc` and before the `Destroy` or `Free` of that life. Memory of different lives is different memory, in no order; a second life of the same object comes after all events of the first. A block that is neither allocated in the window nor known at the border has one byte, that at its address |
 //! | gaps | all events observed before a `Lost` come before it and its followers, of all threads, and their reads see what they saw: what is missing depended on them |
 //! | values | every read that somebody *needs* sees what it saw |
+//! | counts | an operation on a reference count goes on as [`counts`] says; what only the last owner does may be skipped |
 //!
 //! **Values.** Each byte has a content: that of the last write to it (or of the border). A write of a thread
 //! all of whose reads so far saw what they saw in the recording writes what it wrote there; any other write
@@ -36,8 +37,8 @@
 //! there, or be another, if it had seen something else. That event can neither be executed nor be next
 //! in the cut unless the read saw what it saw. An `ExternalWrite` (by code that nobody saw) writes what it wrote
 //! only if, besides, all events of other threads observed from the last access to those bytes before it (of the byte whose last access lies
-//! furthest back; from the window's start if one had none) up to itself have
-//! been executed, all reads of their threads up to there having seen what they saw; unless only its own thread accesses these bytes in the window.
+//! furthest back; from the window's start if one had none, or is accessed atomically) up to itself have
+//! been executed, all reads of their threads up to there having seen what they saw; unless only its own thread accesses these bytes in the window, and never atomically.
 //!
 //! The value that the recording has for a read counts: if it is not what the last write is known to have written, only that value will do. If what the
 //! last write wrote is not known, both the value and that write will do. Bytes that accesses never take apart are known together or not at all.
@@ -53,6 +54,7 @@ mod candidates;
 pub mod check;
 mod closure;
 mod code_needs;
+pub mod counts;
 mod deadlocks;
 mod effort;
 pub mod interleave;
@@ -71,6 +73,7 @@ mod window;
 pub use ask::{Answer, Asker, Stage};
 pub use candidates::{Candidates, Places, candidates};
 pub use code_needs::{AboutEvent, CodeNeeds};
+pub use counts::{Count, Release};
 pub use deadlocks::{Cycles, cycles};
 pub use effort::{Budget, Effort};
 pub use model::Model;

@@ -51,6 +51,7 @@ impl Reduced {
                     .collect(),
                 needed_by: vec![NOBODY; positions.len()],
                 border: window.border.clone(),
+                counts: Vec::new(),
             },
             positions,
             places,

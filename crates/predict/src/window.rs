@@ -3,6 +3,8 @@
 use deadheat_trace::{Addr, EventIndex, LockId, Step, ThreadId};
 use rustc_hash::FxHashMap;
 
+use crate::Count;
+
 /// A part of a trace, with all that is known of its events. Positions are indexes into `steps`.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
@@ -15,6 +17,9 @@ pub struct Window {
     pub needed_by: Vec<u32>,
     /// How things stood before the first event.
     pub border: Border,
+    /// Its operations on reference counts, by position: what they read is asked for only so far as
+    /// [`crate::counts`] says. None: every value counts.
+    pub counts: Vec<(u32, Count)>,
 }
 
 /// Nobody needs what was read.

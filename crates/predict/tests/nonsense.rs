@@ -63,6 +63,7 @@ fn nonsense() -> impl Strategy<Value = Window> {
             steps,
             needed_by,
             border,
+            counts: Vec::new(),
         }
     })
 }

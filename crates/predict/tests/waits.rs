@@ -25,6 +25,7 @@ fn deadlocks(trace: &str) -> Vec<Vec<u64>> {
     let source = Source {
         steps: &window.steps,
         needed_by: &window.needed_by,
+        counts: &[],
         is_judged: &|_| true,
     };
     let options = Options {

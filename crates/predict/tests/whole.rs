@@ -30,6 +30,7 @@ fn run(window: &Window, size: Size, jobs: usize) -> Prediction {
     let source = Source {
         steps: &window.steps,
         needed_by: &window.needed_by,
+        counts: &[],
         is_judged: &|_| true,
     };
     let options = Options {
@@ -65,6 +66,7 @@ fn what_there_was_no_time_for_is_said() {
     let source = Source {
         steps: &steps,
         needed_by: &needed_by,
+        counts: &[],
         is_judged: &|_| true,
     };
     let is_cut_short = |growth: Effort, size: Size| {
@@ -141,6 +143,7 @@ fn odd_figures_do_no_harm() {
     let source = Source {
         steps: &trace.steps,
         needed_by: &needed_by,
+        counts: &[],
         is_judged: &|_| true,
     };
     let options = Options {

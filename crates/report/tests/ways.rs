@@ -3,7 +3,7 @@
 mod support;
 
 use deadheat_report::{Kind, Rung, Then, Way, Ways};
-use deadheat_trace::{EventIndex, ThreadId};
+use deadheat_trace::{EventIndex, Skipped, ThreadId};
 use proptest::prelude::*;
 use support::{at, deadlock, explained, lines, marked, parse, race, tell, way};
 
@@ -62,6 +62,47 @@ fn counts_of_threads_say_the_same_as_events() {
     let mut from_start = by_parts.clone();
     tell(&trace, whole, &mut from_start);
     assert_eq!(by_events.interleaving, from_start.interleaving);
+}
+
+/// T0 freed what T1 had given up, which nobody does before T1 has.
+const LAST_OWNER: &str = "\
+T0|fork(T1)|a.rs:1
+T1|w(x=1)|a.rs:2 <1>
+T1|rmw(count=2->1)|a.rs:3
+T0|rmw(count=1->0)|a.rs:4
+T0|w(done=1)|a.rs:5
+T0|w(done=2)|a.rs:6
+T0|r(done=2)|a.rs:7
+T0|r(x=1)|a.rs:8 <2>
+";
+
+#[test]
+fn what_is_skipped_is_not_told_and_not_counted() {
+    let (trace, sides) = marked(LAST_OWNER);
+    let mut by_events = race(&trace, [sides[0], sides[1]], Rung::Witness);
+    let mut by_parts = by_events.clone();
+    let skipped = vec![Skipped {
+        thread: ThreadId(0),
+        first: at(4),
+        last: at(5),
+    }];
+    let events = Way {
+        skipped: skipped.clone(),
+        ..way(0, &[0, 3, 6], &sides)
+    };
+    tell(&trace, events, &mut by_events);
+    let parts = Way {
+        then: Then::Parts(vec![(ThreadId(0), 3)]),
+        skipped,
+        ..way(0, &[], &sides)
+    };
+    tell(&trace, parts, &mut by_parts);
+    let told = by_events.interleaving.as_ref().unwrap();
+    assert_eq!(by_events.interleaving, by_parts.interleaving);
+    let steps: Vec<u64> = told.steps.iter().map(|step| step.index).collect();
+    assert_eq!(steps, [0, 3, 6, 1, 7]);
+    // What was left out wrote it.
+    assert_eq!(told.steps[2].value, None);
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
             .iter()
             .map(|(thread, count)| (ThreadId(*thread), *count))
             .collect(),
+        skipped: witness.skipped(),
         goal: Goal {
             kind: match witness.kind {
                 // All that it has to show has happened by its end.

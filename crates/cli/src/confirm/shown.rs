@@ -93,6 +93,7 @@ impl Shown {
                 bystanders: 0,
                 start: EventIndex(witness.start),
                 schedule: schedule.map(|at| EventIndex(*at)).collect(),
+                skipped: Vec::new(),
                 stage: Stage::Search,
             },
             signature: without_folders(&witness.signature),

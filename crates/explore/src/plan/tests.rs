@@ -33,6 +33,7 @@ fn request(start: u64, schedule: &[(u32, u64)], next: &[u64]) -> Request {
             .iter()
             .map(|(thread, count)| (ThreadId(*thread), *count))
             .collect(),
+        skipped: Vec::new(),
         goal: Goal {
             kind: GoalKind::Race,
             next: next.iter().map(|index| EventIndex(*index)).collect(),
@@ -62,6 +63,25 @@ fn the_order_is_said_in_events_that_the_runtime_counts() {
         plan.expected(ThreadId(1), 1).map(|(op, _)| op),
         Some(Op::Acquire)
     );
+}
+
+#[test]
+fn what_is_skipped_is_not_planned() {
+    let request = Request {
+        skipped: vec![Skipped {
+            thread: ThreadId(1),
+            first: EventIndex(7),
+            last: EventIndex(9),
+        }],
+        ..request(0, &[(0, 6), (1, 1)], &[1, 10])
+    };
+    let plan = plan(LISTING, &request).unwrap();
+    // The other thread's events in between are not skipped.
+    assert_eq!(segments(&plan), [(0, 5), (1, 1)]);
+    assert_eq!(plan.expected(ThreadId(1), 0), Some((Op::Begin, 0)));
+    // Then it stands in front of its goal.
+    assert_eq!(plan.expected(ThreadId(1), 1), Some((Op::Write, 0)));
+    assert_eq!(plan.goals.len(), 2);
 }
 
 #[test]

@@ -48,8 +48,10 @@ pub(super) struct Cell {
     bytes: u64,
     /// The life of its block.
     pub life: u32,
-    /// Who accesses it, if it is one thread only.
+    /// Who accesses it, if it is one thread only, and never atomically.
     pub only: Option<u32>,
+    /// Somebody accesses it atomically.
+    pub is_atomic: bool,
     /// What it held at the border.
     pub initial: Content,
 }
@@ -239,6 +241,10 @@ impl<'w> Reader<'w> {
         let mut edge = self.edges.partition_point(|&edge| edge < range.start);
         while edge + 1 < self.edges.len() && self.edges[edge] < range.end {
             let cell = self.cell(edge as u32, thread);
+            if step.event.op().is_atomic() {
+                let cell = &mut self.cells.all[cell as usize];
+                (cell.only, cell.is_atomic) = (None, true);
+            }
             self.cells.touched.push(cell);
             edge += 1;
         }
@@ -292,6 +298,7 @@ impl<'w> Reader<'w> {
                 bytes: end - start,
                 life,
                 only: Some(thread),
+                is_atomic: false,
                 initial,
             });
             self.holds.push(initial);

@@ -32,6 +32,19 @@ impl Memory {
         })
     }
 
+    /// The value of a cell, if it is known.
+    pub fn value(&self, cell: u32) -> Option<u64> {
+        match self.0[cell as usize] {
+            Content::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A cell has another value, or nobody knows which.
+    pub fn set(&mut self, cell: u32, value: Option<u64>) {
+        self.0[cell as usize] = value.map_or(Content::Unknown, Content::Value);
+    }
+
     /// Executes a write, of what it wrote in the recording or of something else.
     pub fn write(&mut self, observed: &Observed<'_>, position: u32, step: &Step, as_was: bool) {
         for &cell in observed.cells.of(position) {
@@ -53,6 +66,9 @@ pub(super) fn alive(observed: &Observed<'_>, state: &State, position: u32) -> Re
             continue;
         }
         last = life;
+        if state.perhaps_gone.binary_search(&life).is_ok() {
+            return Err(Broken::PerhapsGone);
+        }
         let life = observed.cells.lives[life as usize];
         if let Some(alloc) = life.alloc.filter(|&at| !state.executed(observed, at)) {
             return Err(Broken::NotBorn(alloc));
@@ -76,13 +92,17 @@ pub(super) fn external_as_was(observed: &Observed<'_>, state: &State, position: 
     if !shared.any(|shared| shared) {
         return true;
     }
+    let mut cells = observed.cells.of(position).iter();
+    let is_atomic = cells.any(|&cell| observed.cells.all[cell as usize].is_atomic);
     let since = observed.cells.changed_since.get(&position);
-    let since = since.copied().unwrap_or(0);
+    let since = since.copied().filter(|_| !is_atomic).unwrap_or(0);
     let own = observed.threads.of[position as usize];
     (0..observed.threads.positions.len() as u32).all(|thread| {
         let positions = &observed.threads.positions[thread as usize];
         let first = positions.partition_point(|&at| at < since);
         let concerned = positions.get(first).is_some_and(|&at| at < position);
-        thread == own || !concerned || state.as_it_was_until(observed, thread) >= position
+        // Of its own thread it is known that it has not strayed.
+        let is_own = thread == own && !state.has_skipped_since(thread, since);
+        is_own || !concerned || state.as_it_was_until(observed, thread) >= position
     })
 }

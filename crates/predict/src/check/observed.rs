@@ -4,6 +4,7 @@ use deadheat_trace::{Op, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::cells::Cells;
+use super::counts::{self, Counted};
 use super::lives::Objects;
 use super::tokens::Needs;
 use super::{Simulation, Violation};
@@ -16,6 +17,8 @@ pub struct Observed<'w> {
     pub(super) objects: Objects,
     pub(super) needs: Needs,
     pub(super) cells: Cells,
+    /// The operations on reference counts.
+    pub(super) counts: FxHashMap<u32, Counted>,
     /// The positions of the gaps.
     pub(super) gaps: Vec<u32>,
     /// Which events cancel which threads.
@@ -43,11 +46,13 @@ impl<'w> Observed<'w> {
         let lost = positions(window).filter(|&(_, op)| op == Op::Lost);
         let sends = positions(window).filter(|&(_, op)| op == Op::Send);
         let cancels = |at: u32| Some((at, window.steps[at as usize].cancels()?));
+        let (threads, cells) = (Threads::new(window), Cells::new(window));
         Observed {
             window,
-            threads: Threads::new(window),
+            counts: counts::of(window, &threads, &cells),
+            threads,
             needs: Needs::new(window, &objects),
-            cells: Cells::new(window),
+            cells,
             gaps: lost.map(|(position, _)| position).collect(),
             cancelled: sends.filter_map(|(at, _)| cancels(at)).collect(),
             objects,

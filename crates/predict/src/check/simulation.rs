@@ -26,17 +26,29 @@ pub struct State {
     pub(super) memory: Memory,
     /// How many gaps have all before them behind them.
     gaps: usize,
+    /// Lives of blocks of which nobody knows whether they are over.
+    pub(super) perhaps_gone: Vec<u32>,
 }
 
 /// How far a thread has come.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Progress {
-    /// How many of its events have been executed.
-    done: u32,
+    /// How many of its events have been executed or skipped.
+    pub(super) done: u32,
     /// The first read that saw something else; [`NOBODY`] if there is none.
     strayed: u32,
     /// The first event that cannot be because of what was read, and the read; [`NOBODY`] if there is none.
-    stopped: (u32, u32),
+    pub(super) stopped: (u32, u32),
+    /// What it has skipped, in order: the first and the last position of each part.
+    pub(super) skipped: Vec<(u32, u32)>,
+}
+
+impl Progress {
+    /// Whether it has skipped its event at this position.
+    fn has_skipped(&self, position: u32) -> bool {
+        let mut parts = self.skipped.iter();
+        parts.any(|&(first, last)| first <= position && position <= last)
+    }
 }
 
 impl State {
@@ -49,14 +61,24 @@ impl State {
 
     /// Whether the event at this position has been executed.
     pub(super) fn executed(&self, observed: &Observed<'_>, position: u32) -> bool {
-        position < self.next(observed, observed.threads.of[position as usize])
+        let thread = observed.threads.of[position as usize];
+        position < self.next(observed, thread)
+            && !self.threads[thread as usize].has_skipped(position)
+    }
+
+    /// Whether a thread has skipped something that was observed behind this position.
+    pub(super) fn has_skipped_since(&self, thread: u32, since: u32) -> bool {
+        let skipped = &self.threads[thread as usize].skipped;
+        skipped.last().is_some_and(|&(_, last)| last >= since)
     }
 
     /// The first position of a thread that was not executed as it was: not at all, or behind a
     /// read that saw something else.
     pub(super) fn as_it_was_until(&self, observed: &Observed<'_>, thread: u32) -> u32 {
-        let strayed = self.threads[thread as usize].strayed;
-        self.next(observed, thread).min(strayed)
+        let progress = &self.threads[thread as usize];
+        let skipped = progress.skipped.first().map_or(NOBODY, |part| part.0);
+        let next = self.next(observed, thread);
+        next.min(progress.strayed).min(skipped)
     }
 }
 
@@ -67,6 +89,7 @@ impl<'o> Simulation<'o> {
             done: 0,
             strayed: NOBODY,
             stopped: (NOBODY, NOBODY),
+            skipped: Vec::new(),
         };
         let state = State {
             threads: vec![fresh; observed.threads.positions.len()],
@@ -74,6 +97,7 @@ impl<'o> Simulation<'o> {
             tokens: Tokens::new(observed),
             memory: Memory::new(observed),
             gaps: 0,
+            perhaps_gone: Vec::new(),
         };
         Simulation {
             observed,
@@ -127,7 +151,7 @@ impl<'o> Simulation<'o> {
             let executed = |at: u32| {
                 let thread = observed.threads.of[at as usize] as usize;
                 let next = observed.threads.positions[thread].get(threads[thread].done as usize);
-                next.is_none_or(|&next| at < next)
+                next.is_none_or(|&next| at < next) && !threads[thread].has_skipped(at)
             };
             tokens.run(observed, &step.event, position, object, executed);
         }
@@ -137,6 +161,10 @@ impl<'o> Simulation<'o> {
     fn access(&mut self, position: u32, step: &Step, thread: u32) {
         let state = &mut self.state;
         let op = step.event.op();
+        if let Some(counted) = self.observed.counts.get(&position) {
+            state.count(self.observed, position, counted);
+            return;
+        }
         if op.reads() && !state.memory.same(self.observed, position, step) {
             let progress = &mut state.threads[thread as usize];
             progress.strayed = progress.strayed.min(position);
@@ -187,6 +215,7 @@ impl<'o> Simulation<'o> {
         let step = &observed.window.steps[position as usize];
         if step.event.op().reads()
             && observed.needed_by(position) == position
+            && !observed.counts.contains_key(&position)
             && !state.memory.same(observed, position, step)
         {
             return Err(Broken::WouldReadElse);

@@ -121,6 +121,9 @@ pub enum Broken {
     /// Lives: what it uses is gone.
     #[error("what it uses ended with event {0}")]
     Gone(u32),
+    /// Lives: what it uses may be gone, as nobody knows whether somebody was the last owner.
+    #[error("what it uses may have ended in a release that may or may not have been skipped")]
+    PerhapsGone,
     /// Lives: the object's life before is not over.
     #[error("event {0} belongs to an earlier life of the object and has not been executed")]
     EarlierLife(u32),

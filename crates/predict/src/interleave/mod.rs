@@ -175,6 +175,7 @@ impl Round<'_> {
                 needed_by: vec![NOBODY; steps.len()],
                 border: standing.border(&steps),
                 steps,
+                counts: Vec::new(),
             };
             Questions {
                 observation: self.observation,

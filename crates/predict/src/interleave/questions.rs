@@ -380,6 +380,7 @@ impl Questions<'_> {
             bystanders: 0,
             start: self.simplified.index(self.start),
             schedule: events.map(|at| self.simplified.index(at)).collect(),
+            skipped: Vec::new(),
             stage,
         }
     }

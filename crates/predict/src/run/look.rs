@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use deadheat_trace::{EventIndex, Pc};
 use rustc_hash::FxHashSet;
 
+use super::relax::Left;
 use super::windows::Piece;
 use super::{Known, Proven, Refused, Round, Statistics};
 use crate::standstill::exhaustive;
@@ -13,7 +14,7 @@ use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage, che
 use crate::{candidates, cycles, standstills};
 
 /// About how much work it is to see an event of a window from all sides.
-const OF_EVENT: u64 = 16;
+pub(super) const OF_EVENT: u64 = 16;
 
 /// What a window has shown.
 #[derive(Default)]
@@ -53,14 +54,16 @@ enum Asked {
 pub(super) struct Look<'a> {
     round: &'a Round<'a>,
     known: &'a Known,
-    piece: &'a Piece,
+    pub(super) piece: &'a Piece,
     reduced: &'a Reduced,
     /// What may be done and was.
-    all: Budget<'a>,
+    pub(super) all: Budget<'a>,
     /// The places of what was proven here.
-    proven: FxHashSet<Places>,
-    locked: FxHashSet<Vec<Pc>>,
-    looked: Looked,
+    pub(super) proven: FxHashSet<Places>,
+    pub(super) locked: FxHashSet<Vec<Pc>>,
+    pub(super) looked: Looked,
+    /// What was not proven here.
+    left: Left,
 }
 
 impl<'a> Look<'a> {
@@ -87,10 +90,13 @@ impl<'a> Look<'a> {
                 proven: FxHashSet::default(),
                 locked: FxHashSet::default(),
                 looked: Looked::default(),
+                left: Left::default(),
             };
             let mut asker = Asker::new(&model);
             look.races(&model, &mut asker);
             look.deadlocks(&model, &mut asker);
+            let left = std::mem::take(&mut look.left);
+            look.relax(left);
             looked = look.looked;
             looked.work = look.all.spent.get();
         }
@@ -99,7 +105,7 @@ impl<'a> Look<'a> {
     }
 
     /// Whether no more may be done.
-    fn is_over(&mut self) -> bool {
+    pub(super) fn is_over(&mut self) -> bool {
         let is_over = self.all.is_over();
         self.looked.is_cut_short |= is_over;
         is_over
@@ -109,11 +115,11 @@ impl<'a> Look<'a> {
         self.round.share.is_some()
     }
 
-    fn is_proven(&self, places: Places) -> bool {
+    pub(super) fn is_proven(&self, places: Places) -> bool {
         self.known.proven.contains(&places) || self.proven.contains(&places)
     }
 
-    fn is_locked(&self, places: &Vec<Pc>) -> bool {
+    pub(super) fn is_locked(&self, places: &Vec<Pc>) -> bool {
         self.known.locked.contains(places) || self.locked.contains(places)
     }
 
@@ -125,7 +131,7 @@ impl<'a> Look<'a> {
         let candidates = candidates(model, is_judged, is_known);
         self.looked.statistics.left_out += candidates.left_out;
         for (places, pairs) in candidates.pairs {
-            let mut unknown = None;
+            let (mut unknown, mut left) = (None, Vec::new());
             for pair in pairs {
                 if self.is_proven(places) || self.is_over() {
                     break;
@@ -148,15 +154,18 @@ impl<'a> Look<'a> {
                     }
                     Asked::Impossible => {}
                 }
+                left.push(whole.to_vec());
             }
             if !self.is_proven(places) {
                 self.looked.open.push((places, unknown));
+                self.left.races.push((places, left));
             }
         }
     }
 
     fn deadlocks(&mut self, model: &Model, asker: &mut Asker) {
         for (places, cuts) in cycles(model).cuts {
+            let mut left = Vec::new();
             for cut in cuts {
                 if self.is_locked(&places) || self.is_over() {
                     break;
@@ -164,7 +173,12 @@ impl<'a> Look<'a> {
                 if let Asked::Proven(proven) = self.ask(asker, Goal::Deadlock, &cut) {
                     self.locked.insert(places.clone());
                     self.looked.deadlocks.push((places.clone(), proven));
+                } else {
+                    left.push(cut.iter().map(|at| self.reduced.position(*at)).collect());
                 }
+            }
+            if !self.is_locked(&places) {
+                self.left.cycles.push((places, left));
             }
         }
         self.standstills(model, asker);
@@ -216,14 +230,7 @@ impl<'a> Look<'a> {
     /// Asks about a cut of the reduced window; the witness, if there is one that the checker accepts.
     fn ask(&mut self, asker: &mut Asker, goal: Goal, next: &[u32]) -> Asked {
         let started = Instant::now();
-        let effort = &self.round.options.budget;
-        let own = effort.deadline();
-        let budget = Budget {
-            work: self.all.left().into_iter().chain([effort.work]).min(),
-            deadline: own.into_iter().chain(self.all.deadline).min(),
-            stop: self.all.stop,
-            spent: Cell::default(),
-        };
+        let budget = self.budget();
         let inner = Cut {
             goal,
             next: next.to_vec(),
@@ -232,11 +239,29 @@ impl<'a> Look<'a> {
         // However little there is to do, asking is something.
         self.all.spend(budget.spent.get() + OF_EVENT);
         if answer.0 == Answer::Unknown {
-            let is_late = |deadline: Instant| Instant::now() >= deadline;
-            self.looked.is_timed_out |= own.is_some_and(is_late);
-            self.looked.is_cut_short |= self.is_growing();
+            self.is_unanswered(&budget);
         }
         self.settled(goal, next, answer, started.elapsed())
+    }
+
+    /// What one question may take.
+    pub(super) fn budget(&self) -> Budget<'a> {
+        let effort = &self.round.options.budget;
+        let own = effort.deadline();
+        Budget {
+            work: self.all.left().into_iter().chain([effort.work]).min(),
+            deadline: own.into_iter().chain(self.all.deadline).min(),
+            stop: self.all.stop,
+            spent: Cell::default(),
+        }
+    }
+
+    /// A question has no answer within its budget.
+    pub(super) fn is_unanswered(&mut self, budget: &Budget) {
+        let is_late = |deadline: Instant| Instant::now() >= deadline;
+        let has_limit = self.round.options.budget.deadline().is_some();
+        self.looked.is_timed_out |= has_limit && budget.deadline.is_some_and(is_late);
+        self.looked.is_cut_short |= self.is_growing();
     }
 
     /// An answer about a cut of the reduced window; the witness, if it is one that the checker accepts.
@@ -286,6 +311,7 @@ impl<'a> Look<'a> {
             bystanders: 0,
             start: self.piece.window.start,
             schedule: schedule.into_iter().map(|at| self.index(at)).collect(),
+            skipped: Vec::new(),
             stage,
         })
     }

@@ -11,19 +11,20 @@
 pub(crate) mod border;
 mod look;
 mod quiet;
+mod relax;
 pub(crate) mod windows;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use deadheat_trace::{Event, EventIndex, Pc, Step};
+use deadheat_trace::{Event, EventIndex, Pc, Skipped, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::look::{Look, Looked};
 use self::windows::{Piece, Pieces};
 use crate::check::Violation;
-use crate::{Effort, Goal, Places, Stage, Window};
+use crate::{Count, Effort, Goal, Places, Stage, Window};
 
 /// A trace in memory.
 pub struct Source<'a> {
@@ -31,6 +32,8 @@ pub struct Source<'a> {
     pub steps: &'a [Step],
     /// For each that reads: see [`Window::needed_by`], with positions in the trace.
     pub needed_by: &'a [u32],
+    /// Operations on reference counts, by position.
+    pub counts: &'a [(u32, Count)],
     /// Of which events races are reported.
     pub is_judged: &'a (dyn Fn(&Event) -> bool + Sync),
 }
@@ -70,6 +73,8 @@ pub struct Proven {
     pub start: EventIndex,
     /// The events behind that in the order in which they are executed.
     pub schedule: Vec<EventIndex>,
+    /// What threads of it skip: see [`crate::counts`]. None of these events is in the schedule.
+    pub skipped: Vec<Skipped>,
     /// Which stage has found it.
     pub stage: Stage,
 }

@@ -5,7 +5,7 @@ use deadheat_trace::{EventIndex, Op, Step};
 use super::border::Standing;
 use super::quiet::Quiet;
 use super::{Size, Source};
-use crate::{NOBODY, Window};
+use crate::{Count, NOBODY, Window, counts};
 
 /// The sizes of windows that grow. The first is the paper's.
 const FIRST: usize = 10_000;
@@ -16,6 +16,8 @@ const LAST: usize = 1 << 21;
 pub struct Piece {
     /// The window; empty if there is nothing to ask about in it.
     pub window: Window,
+    /// Its reference counts, which the window itself does not know to be some.
+    pub counts: Vec<(u32, Count)>,
     /// How many of its events were in the window before.
     pub is_old: u32,
     /// How many were not.
@@ -94,6 +96,7 @@ impl<'a> Pieces<'a> {
         }
         let piece = Piece {
             window: self.window(source, start, end),
+            counts: counts::within(source.counts, start, end),
             is_old: self.done.saturating_sub(start) as u32,
             is_new: end.saturating_sub(self.done.max(start)) as u32,
         };
@@ -125,6 +128,7 @@ impl<'a> Pieces<'a> {
             border: self.standing.border(steps),
             needed_by: needed_by.collect(),
             steps: steps.to_vec(),
+            counts: Vec::new(),
         }
     }
 }

@@ -13,7 +13,7 @@ mod schedule;
 mod tell;
 mod values;
 
-use deadheat_trace::{EventIndex, Step, ThreadId};
+use deadheat_trace::{EventIndex, Skipped, Step, ThreadId};
 
 use crate::context::Contexts;
 use crate::explain::Explain;
@@ -36,6 +36,8 @@ pub struct Way {
     pub start: EventIndex,
     /// What happens then.
     pub then: Then,
+    /// What threads leave out, and parts do not count.
+    pub skipped: Vec<Skipped>,
     /// The events that are all next in the end.
     pub next: Vec<EventIndex>,
     /// Events that are told, however long before.

@@ -56,6 +56,8 @@ pub struct Follower {
     earlier: u64,
     /// How many events have not come yet.
     missing: usize,
+    /// How many events of each thread were skipped so far.
+    skipped: FxHashMap<ThreadId, u64>,
 }
 
 impl Follower {
@@ -75,6 +77,7 @@ impl Follower {
             not_looked_at: Words::default(),
             earlier: 0,
             missing: 0,
+            skipped: FxHashMap::default(),
             way,
         };
         let behind = follower.behind();
@@ -139,6 +142,15 @@ impl Follower {
         }
         if index >= self.way.start && self.passed.is_none() {
             self.passed = Some(passed.to_vec());
+        }
+        let thread = step.event.thread();
+        let mut skipped = self.way.skipped.iter();
+        if skipped.any(|part| part.has(thread, index)) {
+            *self.skipped.entry(thread).or_default() += 1;
+            if step.event.op().writes() {
+                self.left_out.add(&step.event);
+            }
+            return;
         }
         let slot = match index < self.way.start {
             true => index
@@ -228,7 +240,8 @@ impl Follower {
     fn number(&self, thread: ThreadId, passed: &[u64]) -> u64 {
         let at_start = self.passed.as_deref().unwrap_or_default();
         let of = |all: &[u64]| all.get(thread.index()).copied().unwrap_or(0);
-        of(passed) - of(at_start)
+        let skipped = self.skipped.get(&thread).copied().unwrap_or(0);
+        of(passed) - of(at_start) - skipped
     }
 
     fn slot(&self, index: EventIndex, event: &Event, passed: &[u64]) -> Option<usize> {

@@ -83,7 +83,7 @@ pub fn way(start: u64, events: &[u64], next: &[EventIndex]) -> Way {
         start: at(start),
         then: Then::Events(events.iter().copied().map(EventIndex).collect()),
         next: next.to_vec(),
-        also: Vec::new(),
+        ..Way::default()
     }
 }
 

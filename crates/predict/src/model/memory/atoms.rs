@@ -1,6 +1,7 @@
 //! Cuts the memory that a window accesses into runs of bytes that no access touches in part.
 //!
-//! Those are *shared* that several threads access and some thread writes. Code that nobody saw writes all bytes at once: what it writes
+//! Those are *shared* that several threads access and some thread writes. What one thread accesses atomically and code that nobody saw
+//! writes is shared, too: that code may be another thread's. Code that nobody saw writes all bytes at once: what it writes
 //! to a thread's own bytes beside shared ones depends on others, too, so those are shared as well.
 
 use deadheat_trace::Op;
@@ -50,6 +51,8 @@ pub struct Use {
     is_written: bool,
     /// Code that nobody saw writes all of it at once.
     is_external: bool,
+    /// It is accessed atomically: it is there for several threads.
+    is_atomic: bool,
 }
 
 /// The part of an access that lies in one atom.
@@ -58,8 +61,10 @@ pub struct Piece {
     pub atom: usize,
     /// Its number among the shared ones, if it is.
     pub shared: Option<u32>,
-    /// Several threads access it, and some thread writes it.
+    /// Several threads access it, or may without being seen, and some thread writes it.
     pub is_contended: bool,
+    /// It is accessed atomically.
+    pub is_atomic: bool,
     /// Nobody writes it.
     pub is_only_read: bool,
     /// Where it begins in the access.
@@ -80,10 +85,13 @@ impl Use {
             self.add(thread, other.is_written);
         }
         self.is_shared |= other.is_shared;
+        self.is_external |= other.is_external;
+        self.is_atomic |= other.is_atomic;
     }
 
     fn is_contended(self) -> bool {
-        self.is_shared && self.is_written
+        let is_changed_by_others = self.is_atomic && self.is_external;
+        (self.is_shared || is_changed_by_others) && self.is_written
     }
 }
 
@@ -120,6 +128,7 @@ impl Atoms {
             let usage = &mut uses[number as usize];
             usage.add(threads.of[position], event.op().writes());
             usage.is_external |= event.op() == Op::ExternalWrite;
+            usage.is_atomic |= event.op().is_atomic();
             // Whoever allocates or frees the block writes to it.
             for end in lives.around(position) {
                 usage.add(threads.of[end as usize], true);
@@ -239,6 +248,7 @@ impl Atoms {
                 atom: number as usize,
                 shared: (atom.shared != NONE).then_some(atom.shared),
                 is_contended: atom.usage.is_contended(),
+                is_atomic: atom.usage.is_atomic,
                 is_only_read: !atom.usage.is_written,
                 offset: atom.start - start,
                 bytes: atom.bytes,

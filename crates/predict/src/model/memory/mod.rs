@@ -94,7 +94,11 @@ impl Memory {
                 continue;
             }
             if op == Op::ExternalWrite && atoms.pieces(position).any(|piece| piece.is_contended) {
-                let last = atoms.pieces(position).map(|piece| last_access[piece.atom]);
+                // What is accessed atomically any thread may have changed, whatever it did last.
+                let last = atoms.pieces(position).map(|piece| match piece.is_atomic {
+                    true => None,
+                    false => last_access[piece.atom],
+                });
                 memory.note_strict(threads, event, last.min().flatten());
             }
             let mut is_shared_read = false;
