@@ -16,7 +16,7 @@ use crate::{serial, sys, threads};
 
 /// Inodes of the channels seen so far, in the order of their first use: the same in every serial
 /// run, which the inodes themselves are not.
-const MOST_CHANNELS: usize = 480;
+pub const MOST_CHANNELS: usize = 480;
 static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST_CHANNELS];
 
 /// The sockets' number, in the page that no object lies in; the others follow.
@@ -26,6 +26,11 @@ const _: () = assert!(SOCKETS + 8 * MOST_CHANNELS < CHANNELS_END);
 pub const NOBODY: usize = 56;
 /// What those wait for who wait for any of several descriptors.
 pub const ANY: usize = 48;
+
+/// A channel that nobody sends on, for this thread and few others.
+pub fn nowhere(thread: u32) -> usize {
+    8 + thread as usize % 5 * 8
+}
 
 /// Behind them those of numbers, then those of ends, up to the first address that the system lets a program have. What is beyond the last shares, which
 /// orders more than it must.
@@ -145,6 +150,11 @@ fn channel_with(identity: u64) -> usize {
     SOCKETS // More than there is room for: all the others are one channel, too.
 }
 
+/// Where the channel of something that has an identity stands among these; 0 for the one of all others.
+pub fn place(channel: usize) -> usize {
+    (channel - SOCKETS) / 8
+}
+
 /// What has a channel and is no descriptor, or has another one beside its descriptor's.
 #[derive(Clone, Copy)]
 pub enum Other {
@@ -160,6 +170,8 @@ pub enum Other {
     FileLock = 5,
     /// What is done when the dynamic linker has loaded a library.
     Libraries = 6,
+    /// The room in something bounded, see [`super::room`].
+    Room = 7,
 }
 
 /// The channel of something of this kind, with a number of its own among these.

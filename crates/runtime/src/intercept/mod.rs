@@ -91,6 +91,7 @@ pub mod real;
 )]
 mod relay;
 pub mod robust;
+mod room;
 mod semaphore;
 #[allow(
     clippy::undocumented_unsafe_blocks,
