@@ -12,13 +12,13 @@ int before, after, queued, roomy;
 char bytes[65536], into[65536];
 
 static void *receiver(void *arg) {
-    roomy = 4;  // RACE: roomy with line 47
+    roomy = 4;  // RACE: roomy with line 49
     before = 1; // NORACE: before
     if (read(by_pipe[0], into, sizeof into) != sizeof into)
         return arg;
-    after = 2; // RACE: after with line 52
+    after = 2; // RACE: after with line 54
     mq_receive(by_queue, into, 8, NULL);
-    queued = 3; // RACE: queued with line 54
+    queued = 3; // RACE: queued with line 56
     if (read(spare[0], into, 1) != 1)
         return NULL;
     return arg;
@@ -26,10 +26,12 @@ static void *receiver(void *arg) {
 
 static int fill(void) {
     struct mq_attr attributes = {.mq_maxmsg = 1, .mq_msgsize = 8};
+    char name[64];
     if (pipe(by_pipe) != 0 || pipe(spare) != 0)
         return 1;
-    by_queue = mq_open("/deadheat_zoo_room_race", O_RDWR | O_CREAT | O_EXCL, 0600, &attributes);
-    mq_unlink("/deadheat_zoo_room_race");
+    snprintf(name, sizeof name, "/deadheat-zoo-%d", (int)getpid());
+    by_queue = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
+    mq_unlink(name);
     if (by_queue < 0 || mq_send(by_queue, "a", 1, 0) != 0)
         return 1;
     return write(by_pipe[1], bytes, sizeof bytes) != sizeof bytes;

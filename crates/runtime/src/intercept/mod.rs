@@ -97,7 +97,7 @@ mod semaphore;
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
-mod shared;
+pub mod shared;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
