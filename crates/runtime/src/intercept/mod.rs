@@ -11,6 +11,7 @@
 
 mod affinity;
 mod at_end;
+mod at_thread_exit;
 mod barrier;
 #[allow(
     clippy::undocumented_unsafe_blocks,
