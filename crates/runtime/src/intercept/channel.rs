@@ -172,6 +172,8 @@ pub enum Other {
     Libraries = 6,
     /// The room in something bounded, see [`super::room`].
     Room = 7,
+    /// Who opens a FIFO.
+    Opening = 8,
 }
 
 /// The channel of something of this kind, with a number of its own among these.

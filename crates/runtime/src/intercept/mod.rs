@@ -38,6 +38,7 @@ mod credentials;
 )]
 mod descriptor;
 pub mod ends;
+mod fifo;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
