@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_wire::{CHANNELS_END, Op};
+use deadheat_wire::{CHANNELS_END, Op, SIGNAL_CHANNELS};
 
 use super::ends;
 use crate::record::{event, handler};
@@ -35,8 +35,8 @@ pub fn nowhere(thread: u32) -> usize {
 /// Behind them those of numbers, then those of ends, up to the first address that the system lets a program have. What is beyond the last shares, which
 /// orders more than it must.
 const NUMBERS: usize = CHANNELS_END;
-const SIGNALS: usize = 28672;
-const ENDS: usize = 32768;
+const SIGNALS: usize = SIGNAL_CHANNELS.start;
+const ENDS: usize = SIGNAL_CHANNELS.end;
 const ALL: usize = 65536;
 
 /// The channel of a descriptor's number.
@@ -45,14 +45,13 @@ pub fn of_number(fd: c_int) -> usize {
 }
 
 /// How many channels signals have.
-const SIGNAL_CHANNELS: usize = (ENDS - SIGNALS) / 8;
-static SENT_ON: [AtomicU64; SIGNAL_CHANNELS / 64] =
-    [const { AtomicU64::new(0) }; SIGNAL_CHANNELS / 64];
+const MOST_SIGNALS: usize = (ENDS - SIGNALS) / 8;
+static SENT_ON: [AtomicU64; MOST_SIGNALS / 64] = [const { AtomicU64::new(0) }; MOST_SIGNALS / 64];
 
 /// The channel of a signal to a thread, by its number plus one, or to the process (0).
 pub fn of_signal(number: u32, signal: c_int) -> usize {
     const APART: usize = 67;
-    SIGNALS + (number as usize * APART + signal as usize) % SIGNAL_CHANNELS * 8
+    SIGNALS + (number as usize * APART + signal as usize) % MOST_SIGNALS * 8
 }
 
 /// The running thread sends a signal: what it did before is before whatever accepts it.
