@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 pub use coarse::{CoarsePlanner, CoarseRequest};
 use deadheat_trace::{Event, EventIndex, Op, Skipped, Step, Tables, ThreadId};
-use deadheat_wire::CHANNELS_END;
 pub use deadheat_wire::plan::{After, GoalKind};
 use deadheat_wire::plan::{PlanEvent, PlanSite, Region};
+use deadheat_wire::{CHANNELS_END, SIGNAL_CHANNELS};
 use file::Parts;
 pub use file::Plan;
 use sites::Sites;
@@ -207,6 +207,9 @@ impl<'a> Planner<'a> {
             }
             (Op::Send | Op::Receive, Some(channel)) if channel < CHANNELS_END as u64 => {
                 (Region::ANY, 0)
+            }
+            (Op::Receive, Some(channel)) if SIGNAL_CHANNELS.contains(&(channel as usize)) => {
+                (Region::FIXED, channel)
             }
             (_, Some(address)) if address != 0 => self.regions.locate(address, tables),
             _ => (Region::ANY, 0),

@@ -60,3 +60,5 @@ pub const MAX_RANGE_VALUES: usize = 4096;
 /// Channels in the kernel are objects with numbers below this, in the page that nothing lies in. They
 /// are numbered as they are first used, which depends on the schedule.
 pub const CHANNELS_END: usize = 4096;
+/// The channels of signals, whose numbers are the same in every run.
+pub const SIGNAL_CHANNELS: core::ops::Range<usize> = 28672..32768;

@@ -42,10 +42,27 @@ fn halves(value: u128) -> [u64; 2] {
     [value as u64, (value >> 64) as u64]
 }
 
+/// Records an exchange of a word, with release order, that code without hooks does next.
+pub fn announce_exchange(addr: usize, written: u32, pc: usize) {
+    const RELEASE: i32 = 3;
+    perform_at(pc, addr, size_of::<u32>(), || Done {
+        op: Op::AtomicRmw,
+        order: RELEASE,
+        // SAFETY: the caller says that the word is there.
+        read: u128::from(unsafe { (*(addr as *const AtomicU32)).load(SeqCst) }),
+        written: written.into(),
+    });
+}
+
 /// Does an operation of `size` bytes and records it.
 #[inline]
 fn perform(addr: usize, size: usize, operation: impl FnOnce() -> Done) -> Done {
-    let pc = caller();
+    perform_at(caller(), addr, size, operation)
+}
+
+/// The same at this place.
+#[inline]
+fn perform_at(pc: usize, addr: usize, size: usize, operation: impl FnOnce() -> Done) -> Done {
     if !threads::visible() || watch::is_simple() {
         return operation();
     }

@@ -9,7 +9,7 @@
 
 mod access;
 mod annotate;
-mod atomic;
+pub mod atomic;
 mod function;
 mod sanitizer;
 

@@ -8,7 +8,7 @@ use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use deadheat_wire::{CHANNELS_END, Op};
+use deadheat_wire::{CHANNELS_END, Op, SIGNAL_CHANNELS};
 
 use super::ends;
 use crate::record::{event, handler};
@@ -16,7 +16,7 @@ use crate::{serial, sys, threads};
 
 /// Inodes of the channels seen so far, in the order of their first use: the same in every serial
 /// run, which the inodes themselves are not.
-const MOST_CHANNELS: usize = 480;
+pub const MOST_CHANNELS: usize = 480;
 static CHANNELS: [AtomicU64; MOST_CHANNELS] = [const { AtomicU64::new(0) }; MOST_CHANNELS];
 
 /// The sockets' number, in the page that no object lies in; the others follow.
@@ -27,11 +27,16 @@ pub const NOBODY: usize = 56;
 /// What those wait for who wait for any of several descriptors.
 pub const ANY: usize = 48;
 
+/// A channel that nobody sends on, for this thread and few others.
+pub fn nowhere(thread: u32) -> usize {
+    8 + thread as usize % 5 * 8
+}
+
 /// Behind them those of numbers, then those of ends, up to the first address that the system lets a program have. What is beyond the last shares, which
 /// orders more than it must.
 const NUMBERS: usize = CHANNELS_END;
-const SIGNALS: usize = 28672;
-const ENDS: usize = 32768;
+const SIGNALS: usize = SIGNAL_CHANNELS.start;
+const ENDS: usize = SIGNAL_CHANNELS.end;
 const ALL: usize = 65536;
 
 /// The channel of a descriptor's number.
@@ -40,14 +45,13 @@ pub fn of_number(fd: c_int) -> usize {
 }
 
 /// How many channels signals have.
-const SIGNAL_CHANNELS: usize = (ENDS - SIGNALS) / 8;
-static SENT_ON: [AtomicU64; SIGNAL_CHANNELS / 64] =
-    [const { AtomicU64::new(0) }; SIGNAL_CHANNELS / 64];
+const MOST_SIGNALS: usize = (ENDS - SIGNALS) / 8;
+static SENT_ON: [AtomicU64; MOST_SIGNALS / 64] = [const { AtomicU64::new(0) }; MOST_SIGNALS / 64];
 
 /// The channel of a signal to a thread, by its number plus one, or to the process (0).
 pub fn of_signal(number: u32, signal: c_int) -> usize {
     const APART: usize = 67;
-    SIGNALS + (number as usize * APART + signal as usize) % SIGNAL_CHANNELS * 8
+    SIGNALS + (number as usize * APART + signal as usize) % MOST_SIGNALS * 8
 }
 
 /// The running thread sends a signal: what it did before is before whatever accepts it.
@@ -145,6 +149,11 @@ fn channel_with(identity: u64) -> usize {
     SOCKETS // More than there is room for: all the others are one channel, too.
 }
 
+/// Where the channel of something that has an identity stands among these; 0 for the one of all others.
+pub fn place(channel: usize) -> usize {
+    (channel - SOCKETS) / 8
+}
+
 /// What has a channel and is no descriptor, or has another one beside its descriptor's.
 #[derive(Clone, Copy)]
 pub enum Other {
@@ -160,6 +169,10 @@ pub enum Other {
     FileLock = 5,
     /// What is done when the dynamic linker has loaded a library.
     Libraries = 6,
+    /// The room in something bounded, see [`super::room`].
+    Room = 7,
+    /// Who opens a FIFO.
+    Opening = 8,
 }
 
 /// The channel of something of this kind, with a number of its own among these.

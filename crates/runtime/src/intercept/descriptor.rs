@@ -11,6 +11,7 @@ use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
 
 use super::channel::{self, Behind, channel};
+use super::room::Room;
 use super::{connect, ends, file_change, real, signal, spawn, thread};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::{self, pids};
@@ -168,11 +169,13 @@ pub fn failed(error: c_int) -> c_int {
 
 /// A call that takes in data; `written` are the bytes it may fill.
 pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
-    serial::gate(Op::Receive, 0, 0, pc);
+    let room = Room::of_descriptor(fd);
+    Room::leaving(room, || channel::received_at(fd), pc);
     let result = on_descriptor(fd, libc::POLLIN, pc, real);
     if result >= 0 {
         event::sync(Op::Receive, channel::received_at(fd), pc);
         event::range(true, written[0], written[1].min(result as usize), pc);
+        room.inspect(|room| room.leave(channel::received_at(fd), pc));
         // Whoever waits to write may have room now.
         channel::wake(channel(fd));
     }
@@ -182,15 +185,52 @@ pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() 
 /// A call that sends data; `read` are the bytes that it takes.
 pub fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     event::range(false, read[0], read[1], pc);
+    sending_bytes(fd, pc, read[1], real)
+}
+
+/// The same of so many bytes, wherever they are.
+pub fn sending_bytes(fd: c_int, pc: usize, bytes: usize, real: impl FnOnce() -> isize) -> isize {
     let behind = Behind::number(fd);
+    let taken = Room::behind(fd, behind).map(|room| room.take(bytes));
+    taken.inspect(|taken| taken.find(pc));
     channel::send_from(behind, pc);
     let write = || on_descriptor(fd, libc::POLLOUT, pc, real);
     let result = match behind.is_some_and(|behind| behind.is_stored()) {
         true => file_change::changing(pc, write),
         false => write(),
     };
+    if let Some(taken) = taken {
+        if result < 0 {
+            // SAFETY: the C library's own address of the thread's error number.
+            taken.failed(unsafe { *libc::__errno_location() });
+        }
+        taken.find(pc);
+    }
     channel::wake(channel(fd));
     result
+}
+
+/// How many bytes a message has.
+///
+/// # Safety
+/// A message of the program.
+pub unsafe fn bytes_of_message(message: usize) -> usize {
+    // SAFETY: as the caller says.
+    unsafe {
+        let message = (message as *const libc::msghdr).read_unaligned();
+        bytes_of(message.msg_iov as usize, message.msg_iovlen)
+    }
+}
+
+/// How many bytes there are in pieces.
+///
+/// # Safety
+/// So many pieces of the program.
+pub unsafe fn bytes_of(pieces: usize, count: usize) -> usize {
+    // SAFETY: as the caller says.
+    let piece = |index| unsafe { (pieces as *const libc::iovec).add(index).read_unaligned() };
+    let bytes = (0..count).map(|index| piece(index).iov_len);
+    bytes.fold(0, usize::saturating_add)
 }
 
 // SAFETY of all calls below: the arguments are the program's own, for this very function.
@@ -250,7 +290,8 @@ unsafe extern "C" fn readv(fd: c_int, pieces: usize, count: c_int) -> isize {
 }
 
 unsafe extern "C" fn writev(fd: c_int, pieces: usize, count: c_int) -> isize {
-    sending(fd, caller(), [0, 0], || unsafe {
+    let bytes = unsafe { bytes_of(pieces, count.max(0) as usize) };
+    sending_bytes(fd, caller(), bytes, || unsafe {
         real::writev(fd, pieces, count)
     })
 }
@@ -301,8 +342,9 @@ unsafe extern "C" fn recvmsg(fd: c_int, message: usize, flags: c_int) -> isize {
 
 unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
     let pc = caller();
+    let bytes = unsafe { bytes_of_message(message) };
     let send = || {
-        sending(fd, pc, [0, 0], || unsafe {
+        sending_bytes(fd, pc, bytes, || unsafe {
             real::sendmsg(fd, message, flags)
         })
     };
@@ -325,7 +367,7 @@ unsafe extern "C" fn eventfd_read(fd: c_int, value: usize) -> c_int {
 
 unsafe extern "C" fn eventfd_write(fd: c_int, value: u64) -> c_int {
     let pc = caller();
-    let result = sending(fd, pc, [0, 0], || unsafe {
+    let result = sending_bytes(fd, pc, size_of::<u64>(), || unsafe {
         real::write(fd, &raw const value as usize, size_of::<u64>())
     });
     if result == size_of::<u64>() as isize {

@@ -147,7 +147,7 @@ fn stream_identity(fd: c_int) -> Option<u64> {
 }
 
 /// What kind of socket it is.
-fn ask(fd: c_int, option: c_int) -> Option<c_int> {
+pub fn ask(fd: c_int, option: c_int) -> Option<c_int> {
     let mut answer: c_int = 0;
     let mut size = size_of::<c_int>() as u32;
     let args = [

@@ -1,5 +1,6 @@
 //! POSIX message queues. On Linux a queue is behind a descriptor, so its messages are ordered as what
-//! goes through a pipe: a send comes before whatever is received later.
+//! goes through a pipe: a send comes before whatever is received later, and what is received from a full
+//! queue comes before whatever is sent then ([`room`](super::room)).
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -8,6 +9,7 @@ use deadheat_wire::Op;
 
 use super::channel::{self, channel};
 use super::descriptor::{failed, is_ready, trying};
+use super::room::Room;
 use super::{number, real};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
@@ -103,13 +105,23 @@ fn sending(
     real: impl Fn(usize) -> c_int,
 ) -> c_int {
     event::range(false, message[0], message[1], pc);
+    let taken = Room::of_queue(queue).map(|room| room.take(message[1]));
     let is_serial = threads::visible() && mode() == Mode::Serial;
-    if is_serial {
-        serial::point_before(Op::Send, channel(queue), 0, pc);
-    } else {
-        channel::send(channel(queue), pc);
+    match taken {
+        Some(taken) if is_serial => serial::point_before(Op::Receive, taken.channel(), 0, pc),
+        _ => {
+            taken.inspect(|taken| taken.find(pc));
+            channel::send(channel(queue), pc);
+        }
     }
     let result = on_queue(queue, libc::POLLOUT, deadline, |time| real(time) as isize) as c_int;
+    if let Some(taken) = taken {
+        if result != 0 {
+            // SAFETY: the C library's own address of the thread's error number.
+            taken.failed(unsafe { *libc::__errno_location() });
+        }
+        taken.find(pc);
+    }
     if is_serial && result == 0 {
         channel::send(channel(queue), pc);
         channel::wake(channel(queue));
@@ -125,8 +137,10 @@ fn receiving(
     pc: usize,
     real: impl Fn(usize) -> isize,
 ) -> isize {
-    if threads::visible() {
-        serial::point_before(Op::Receive, channel(queue), 0, pc);
+    let room = Room::of_queue(queue);
+    if let Some(room) = room {
+        serial::point_before(Op::Send, room.channel(), 0, pc);
+        room.leave(channel(queue), pc);
     }
     let result = on_queue(queue, libc::POLLIN, deadline, real);
     if result >= 0 {
@@ -135,6 +149,7 @@ fn receiving(
         if priority != 0 {
             event::range(true, priority, size_of::<u32>(), pc);
         }
+        room.inspect(|room| room.leave(channel(queue), pc));
         // Whoever waits to send may have room now.
         channel::wake(channel(queue));
     }

@@ -11,6 +11,7 @@
 
 mod affinity;
 mod at_end;
+mod at_thread_exit;
 mod barrier;
 #[allow(
     clippy::undocumented_unsafe_blocks,
@@ -37,6 +38,7 @@ mod credentials;
 )]
 mod descriptor;
 pub mod ends;
+mod fifo;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -91,12 +93,13 @@ pub mod real;
 )]
 mod relay;
 pub mod robust;
+mod room;
 mod semaphore;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
-mod shared;
+pub mod shared;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"

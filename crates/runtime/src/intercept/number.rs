@@ -11,6 +11,7 @@ use core::ffi::{c_int, c_void};
 use deadheat_wire::Op;
 
 use super::channel::{self, Behind};
+use super::fifo::{self, Opening};
 use super::{ends, file_change, file_lock, real, stream};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
@@ -61,8 +62,13 @@ pub fn getting(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
 }
 
 /// A call that opens a file, and maybe makes it.
-fn opening(pc: usize, real: impl FnOnce() -> c_int) -> c_int {
-    getting(pc, || file_change::changing(pc, real))
+fn opening(folder: c_int, path: usize, flags: c_int, pc: usize, real: impl Fn() -> c_int) -> c_int {
+    let fifo = Opening::begin(folder, path, flags, pc);
+    let fd = getting(pc, || {
+        file_change::changing(pc, || Opening::call(fifo, pc, real))
+    });
+    fifo.inspect(|fifo| fifo.end(pc));
+    fd
 }
 
 /// A call that fills in two numbers.
@@ -104,6 +110,29 @@ fn getting_stream(pc: usize, real: impl FnOnce() -> *mut c_void) -> *mut c_void 
     serial::gate(Op::Receive, 0, 0, pc);
     let stream = file_change::changing(pc, real);
     got(number_of(stream), pc);
+    stream
+}
+
+/// A call that opens a file's stream. That of a FIFO is made of a descriptor.
+fn opening_stream(
+    path: usize,
+    mode: usize,
+    pc: usize,
+    real: impl FnOnce() -> *mut c_void,
+) -> *mut c_void {
+    let flags = unsafe { fifo::flags_of_mode(mode) };
+    let Some(fifo) = Opening::begin(libc::AT_FDCWD, path, flags, pc) else {
+        return getting_stream(pc, real);
+    };
+    // What the C library does beside opening it has events of its own, and needs the turn.
+    let stream = getting_stream(pc, || {
+        let open = || unsafe { real::open(path, flags, 0) };
+        match Opening::call(Some(fifo), pc, open) {
+            fd @ 0.. => unsafe { real::fdopen(fd, mode) },
+            _ => core::ptr::null_mut(),
+        }
+    });
+    fifo.end(pc);
     stream
 }
 
@@ -180,27 +209,33 @@ unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
 // Those with an optional last argument are always handed one: what is not asked for is not looked at.
 
 unsafe extern "C" fn open(path: usize, flags: c_int, mode: u32) -> c_int {
-    opening(caller(), || unsafe { real::open(path, flags, mode) })
+    opening(libc::AT_FDCWD, path, flags, caller(), || unsafe {
+        real::open(path, flags, mode)
+    })
 }
 
 unsafe extern "C" fn open64(path: usize, flags: c_int, mode: u32) -> c_int {
-    opening(caller(), || unsafe { real::open64(path, flags, mode) })
+    opening(libc::AT_FDCWD, path, flags, caller(), || unsafe {
+        real::open64(path, flags, mode)
+    })
 }
 
 unsafe extern "C" fn openat(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int {
-    opening(caller(), || unsafe {
+    opening(folder, path, flags, caller(), || unsafe {
         real::openat(folder, path, flags, mode)
     })
 }
 
 unsafe extern "C" fn openat64(folder: c_int, path: usize, flags: c_int, mode: u32) -> c_int {
-    opening(caller(), || unsafe {
+    opening(folder, path, flags, caller(), || unsafe {
         real::openat64(folder, path, flags, mode)
     })
 }
 
 unsafe extern "C" fn creat(path: usize, mode: u32) -> c_int {
-    opening(caller(), || unsafe { real::creat(path, mode) })
+    opening(libc::AT_FDCWD, path, libc::O_WRONLY, caller(), || unsafe {
+        real::creat(path, mode)
+    })
 }
 
 /// A stream writes when it likes: what it was told to is known, when it does is not.
@@ -210,11 +245,13 @@ unsafe extern "C" fn fdopen(fd: c_int, mode: usize) -> *mut c_void {
 }
 
 unsafe extern "C" fn fopen(path: usize, mode: usize) -> *mut c_void {
-    getting_stream(caller(), || unsafe { real::fopen(path, mode) })
+    let pc = caller();
+    opening_stream(path, mode, pc, || unsafe { real::fopen(path, mode) })
 }
 
 unsafe extern "C" fn fopen64(path: usize, mode: usize) -> *mut c_void {
-    getting_stream(caller(), || unsafe { real::fopen64(path, mode) })
+    let pc = caller();
+    opening_stream(path, mode, pc, || unsafe { real::fopen64(path, mode) })
 }
 
 unsafe extern "C" fn socket(family: c_int, kind: c_int, protocol: c_int) -> c_int {

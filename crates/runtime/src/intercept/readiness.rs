@@ -12,6 +12,7 @@ use deadheat_wire::Op;
 use super::channel::{self, channel};
 use super::descriptor::trying;
 use super::real;
+use super::room::Room;
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::record::{Mode, mode};
@@ -83,6 +84,13 @@ fn received(fd: c_int, pc: usize) {
     }
 }
 
+/// A descriptor can be written to: there is room.
+fn found_room(fd: c_int, pc: usize) {
+    if fd >= 0 {
+        Room::of_descriptor(fd).inspect(|room| room.is_told(pc));
+    }
+}
+
 /// A time in milliseconds, as `poll` takes it.
 fn milliseconds(time: c_int) -> Limit {
     match u64::try_from(time) {
@@ -112,6 +120,9 @@ fn polled(fds: usize, count: u64, result: c_int, pc: usize) -> c_int {
             let entry = unsafe { (fds as *const libc::pollfd).add(index).read() };
             if entry.revents & readable != 0 {
                 received(entry.fd, pc);
+            }
+            if entry.revents & libc::POLLOUT != 0 {
+                found_room(entry.fd, pc);
             }
         }
     }
@@ -189,10 +200,14 @@ fn selecting(
         },
     );
     if result > 0 {
-        let readable = load(sets[0]);
+        let [readable, writable, _] = sets.map(load);
         for fd in 0..count as usize {
-            if readable[fd / 64] >> (fd % 64) & 1 != 0 {
+            let is_in = |set: &Set| set[fd / 64] >> (fd % 64) & 1 != 0;
+            if is_in(&readable) {
                 received(fd as c_int, pc);
+            }
+            if is_in(&writable) {
+                found_room(fd as c_int, pc);
             }
         }
     } else if result == 0 {
@@ -332,16 +347,18 @@ fn found(epoll: c_int, events: usize, result: c_int, pc: usize) -> c_int {
                 .add(index)
                 .read_unaligned()
         };
-        if found.events & readable as u32 == 0 {
-            continue;
-        }
+        let is_readable = found.events & readable as u32 != 0;
+        let is_writable = found.events & libc::EPOLLOUT as u32 != 0;
         let data = found.u64;
         for entry in &REGISTERED {
             let key = entry.numbers.load(Ordering::Acquire);
             let is_it =
                 key >> 32 == numbers(epoll, 0) >> 32 && entry.data.load(Ordering::Acquire) == data;
-            if is_it {
+            if is_it && is_readable {
                 received(key as u32 as c_int, pc);
+            }
+            if is_it && is_writable {
+                found_room(key as u32 as c_int, pc);
             }
         }
     }

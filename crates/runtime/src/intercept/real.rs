@@ -105,6 +105,12 @@ real_functions! {
     pthread_exit(result: *mut c_void) -> usize;
     pthread_cancel(handle: libc::pthread_t) -> c_int;
     pthread_testcancel() -> usize;
+    mkfifo(path: usize, mode: u32) -> c_int;
+    mkfifoat(folder: c_int, path: usize, mode: u32) -> c_int;
+    mknod(path: usize, mode: u32, device: u64) -> c_int;
+    mknodat(folder: c_int, path: usize, mode: u32, device: u64) -> c_int;
+    _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv(element: usize) -> usize;
+    pthread_setcanceltype(kind: c_int, old: usize) -> c_int;
     pthread_setname_np(handle: libc::pthread_t, name: *const c_char) -> c_int;
     pthread_kill(handle: libc::pthread_t, signal: c_int) -> c_int;
     pthread_mutex_init(lock: usize, attr: usize) -> c_int;

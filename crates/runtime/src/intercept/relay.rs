@@ -5,7 +5,10 @@ use core::ffi::{c_int, c_uint};
 use deadheat_wire::Op;
 
 use super::connect::flags;
-use super::descriptor::{self, on_descriptor, receiving, sending};
+use super::descriptor::{
+    self, bytes_of, bytes_of_message, on_descriptor, receiving, sending_bytes,
+};
+use super::room::Room;
 use super::{channel, ends, real, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
@@ -42,25 +45,34 @@ fn wait_for_input(fd: c_int, may_wait: bool) {
 /// What is carried was sent before, and whoever receives it knows of both. So it is waited for: what comes is received before it is sent on.
 fn carrying(
     [from, to]: [c_int; 2],
+    bytes: usize,
     may_wait: bool,
     pc: usize,
     real: impl FnOnce() -> isize,
 ) -> isize {
-    serial::gate(Op::Receive, 0, 0, pc);
+    let room = Room::of_descriptor(from);
+    Room::leaving(room, || channel::received_at(from), pc);
     match may_wait {
         true => on_descriptor(from, libc::POLLIN, pc, || wait_for_input(from, true)),
         false => serial::point(),
     }
     event::sync(Op::Receive, channel::received_at(from), pc);
-    let result = sending(to, pc, [0, 0], real);
+    let result = sending_bytes(to, pc, bytes, real);
+    room.inspect(|room| room.leave(channel::received_at(from), pc));
     channel::wake(channel::channel(from));
     result
+}
+
+/// What is moved into a pipe has pages of its own, as many as it had elsewhere.
+fn paged(bytes: usize) -> usize {
+    const PAGE: usize = 4096;
+    bytes.saturating_add(2 * PAGE)
 }
 
 // SAFETY of all calls below: the arguments are the program's own, for this very function.
 
 unsafe extern "C" fn sendfile(to: c_int, from: c_int, offset: usize, count: usize) -> isize {
-    carrying([from, to], true, caller(), || unsafe {
+    carrying([from, to], count, true, caller(), || unsafe {
         real::sendfile(to, from, offset, count)
     })
 }
@@ -74,14 +86,14 @@ unsafe extern "C" fn splice(
     flags: c_uint,
 ) -> isize {
     let may_wait = flags & libc::SPLICE_F_NONBLOCK == 0;
-    carrying([from, to], may_wait, caller(), || unsafe {
+    carrying([from, to], paged(length), may_wait, caller(), || unsafe {
         real::splice(from, from_offset, to, to_offset, length, flags)
     })
 }
 
 unsafe extern "C" fn tee(from: c_int, to: c_int, length: usize, flags: c_uint) -> isize {
     let may_wait = flags & libc::SPLICE_F_NONBLOCK == 0;
-    carrying([from, to], may_wait, caller(), || unsafe {
+    carrying([from, to], paged(length), may_wait, caller(), || unsafe {
         real::tee(from, to, length, flags)
     })
 }
@@ -93,19 +105,29 @@ unsafe extern "C" fn vmsplice(fd: c_int, pieces: usize, count: usize, how: c_uin
     });
     match flags(fd) & libc::O_ACCMODE {
         libc::O_RDONLY => receiving(fd, pc, [0, 0], real),
-        _ => sending(fd, pc, [0, 0], real),
+        _ => {
+            let bytes = unsafe { bytes_of(pieces, count) };
+            sending_bytes(fd, pc, paged(bytes), real)
+        }
     }
 }
 
 unsafe extern "C" fn sendmmsg(fd: c_int, messages: usize, count: c_uint, flags: c_int) -> c_int {
     let pc = caller();
+    let each = (0..count as usize).map(|index| messages + index * size_of::<libc::mmsghdr>());
+    let sizes = each
+        .clone()
+        .map(|message| unsafe { bytes_of_message(message) });
+    let bytes = sizes.fold(0, usize::saturating_add);
     let send = || {
-        sending(fd, pc, [0, 0], || unsafe {
+        sending_bytes(fd, pc, bytes, || unsafe {
             real::sendmmsg(fd, messages, count, flags) as isize
         }) as c_int
     };
-    let mut each = (0..count as usize).map(|index| messages + index * size_of::<libc::mmsghdr>());
-    match each.any(|message| unsafe { spawn::carries_descriptors(message) }) {
+    match each
+        .clone()
+        .any(|message| unsafe { spawn::carries_descriptors(message) })
+    {
         true => ends::letting_out(send),
         false => send(),
     }

@@ -1,6 +1,7 @@
 //! System V message queues and semaphores.
 //!
-//! A message that is received was sent before. Who gets a semaphore lowered comes after whoever raised
+//! A message that is received was sent before, and one that is sent into a full queue after others were
+//! received ([`room`](super::room)). Who gets a semaphore lowered comes after whoever raised
 //! it; who finds it at zero, after whoever lowered it. Which of several raised it nobody says: all that
 //! did so before count, which orders more than it must and never too little.
 
@@ -11,6 +12,7 @@ use deadheat_wire::Op;
 use super::channel::{self, Other};
 use super::descriptor::{failed, trying};
 use super::real;
+use super::room::Room;
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::record::{Mode, mode};
@@ -90,11 +92,14 @@ unsafe extern "C" fn msgsnd(queue: c_int, message: usize, length: usize, flags: 
     let channel = queue_channel(queue);
     let send = |flags| unsafe { real::msgsnd(queue, message, length, flags) as isize };
     event::range(false, message, KIND + length, pc);
-    if !is_serial() {
-        channel::send(channel, pc);
-        return send(flags) as c_int;
+    let taken = Room::of_messages(queue).map(|room| room.take(length));
+    match taken {
+        Some(taken) if is_serial() => serial::point_before(Op::Receive, taken.channel(), 0, pc),
+        _ => {
+            taken.inspect(|taken| taken.find(pc));
+            channel::send(channel, pc);
+        }
     }
-    serial::point_before(Op::Send, channel, 0, pc);
     let result = match flags & libc::IPC_NOWAIT {
         0 => waiting(
             channel,
@@ -105,7 +110,13 @@ unsafe extern "C" fn msgsnd(queue: c_int, message: usize, length: usize, flags: 
         ),
         _ => send(flags),
     };
-    if result == 0 {
+    if let Some(taken) = taken {
+        if result != 0 {
+            taken.failed(errno());
+        }
+        taken.find(pc);
+    }
+    if is_serial() && result == 0 {
         channel::send(channel, pc);
         channel::wake(channel);
     }
@@ -122,8 +133,10 @@ unsafe extern "C" fn msgrcv(
     let pc = caller();
     let channel = queue_channel(queue);
     let receive = |flags| unsafe { real::msgrcv(queue, message, length, kind, flags) };
-    if threads::visible() {
-        serial::point_before(Op::Receive, channel, 0, pc);
+    let room = Room::of_messages(queue);
+    if let Some(room) = room {
+        serial::point_before(Op::Send, room.channel(), 0, pc);
+        room.leave(channel, pc);
     }
     let result = match flags & libc::IPC_NOWAIT {
         0 => waiting(
@@ -138,6 +151,7 @@ unsafe extern "C" fn msgrcv(
     if result >= 0 {
         event::sync(Op::Receive, channel, pc);
         event::range(true, message, KIND + result as usize, pc);
+        room.inspect(|room| room.leave(channel, pc));
         // Whoever waits to send may have room now.
         channel::wake(channel);
     } else if errno() == libc::EIDRM {

@@ -23,6 +23,7 @@ trampoline! {
     "pthread_detach" => detach;
     "pthread_exit" => exit;
     "pthread_cancel" => cancel;
+    "pthread_setcanceltype" => set_cancel_type;
     "pthread_setname_np" => setname;
 }
 
@@ -420,6 +421,26 @@ unsafe extern "C" fn cancel(handle: libc::pthread_t) -> c_int {
         sent.with(u64::from(number) + 1).record();
     }
     result
+}
+
+/// In a serial recording a thread that may be cancelled at any time is cancelled at its next event, when it
+/// has the turn: the C library would unwind the kernel thread that the context is not on.
+unsafe extern "C" fn set_cancel_type(kind: c_int, old: *mut c_int) -> c_int {
+    const DEFERRED: c_int = 0;
+    const ASYNCHRONOUS: c_int = 1;
+    let pc = caller();
+    let is_serial = threads::visible() && mode() == Mode::Serial;
+    if !is_serial || !matches!(kind, DEFERRED | ASYNCHRONOUS) {
+        // SAFETY: see `create`.
+        return unsafe { real::pthread_setcanceltype(kind, old as usize) };
+    }
+    let was = serial::set_asynchronous(kind == ASYNCHRONOUS);
+    if !old.is_null() {
+        // SAFETY: a place of the program's for the answer.
+        unsafe { old.write(if was { ASYNCHRONOUS } else { DEFERRED }) };
+    }
+    serial::heed_cancellation(pc);
+    0
 }
 
 unsafe extern "C" fn setname(handle: libc::pthread_t, name: *const c_char) -> c_int {

@@ -17,6 +17,7 @@
 
 use core::sync::atomic::{AtomicI32, Ordering};
 
+use crate::intercept::shared;
 use crate::{process, sys};
 
 /// What a thread waits for.
@@ -126,8 +127,17 @@ pub struct World {
     pub handlers: bool,
     /// Libc may run threads of its own: timers and notifications by thread, asynchronous I/O.
     pub helpers: bool,
-    /// Memory is shared with other processes.
+    /// Objects are shared with other processes: those that lie in memory that they can reach.
     pub shared: bool,
+}
+
+/// A wait of a thread.
+#[derive(Clone, Copy)]
+pub struct Wait {
+    /// What it waits for.
+    pub kind: Kind,
+    /// Which one.
+    pub object: usize,
 }
 
 impl World {
@@ -142,10 +152,11 @@ impl World {
         }
     }
 
-    /// Who can end a wait without a time limit that no thread of this process will end.
-    pub fn hope(&self, kind: Kind) -> Hope {
+    /// Who can end a wait without a time limit that no thread of this process will end. `is_reachable`:
+    /// whether other processes can reach its object's memory.
+    pub fn hope(&self, kind: Kind, is_reachable: impl FnOnce() -> bool) -> Hope {
         let by_handler = self.handlers && kind.is_served_by_handlers();
-        let by_process = self.shared && kind.may_be_shared();
+        let by_process = self.shared && kind.may_be_shared() && is_reachable();
         let by_helper = self.helpers && kind.may_be_shared();
         match kind {
             _ if self.children && (by_handler || by_process) => Hope::Somebody,
@@ -159,11 +170,13 @@ impl World {
 
 /// What may end the waits of all threads of a process, none of which can run. One that goes on may
 /// let all others go on.
-pub fn hope(world: &World, waits: impl Iterator<Item = Kind>) -> Hope {
+pub fn hope(world: &World, waits: impl Iterator<Item = Wait>) -> Hope {
     if world.away {
         return Hope::Somebody;
     }
-    waits.fold(Hope::None, |best, kind| best.max(world.hope(kind)))
+    waits.fold(Hope::None, |best, wait| {
+        best.max(world.hope(wait.kind, || shared::is_reachable(wait.object)))
+    })
 }
 
 /// Who forked this process; 0 if it was started as a program.
@@ -230,17 +243,34 @@ mod tests {
         Kind::Signal,
     ];
 
+    /// Waits for something in memory of this process alone.
+    fn waits(kinds: [Kind; 2]) -> impl Iterator<Item = Wait> {
+        static PRIVATE: u32 = 0;
+        let object = &raw const PRIVATE as usize;
+        kinds.into_iter().map(move |kind| Wait { kind, object })
+    }
+
+    #[test]
+    fn what_others_cannot_reach_they_do_not_end() {
+        let world = World {
+            shared: true,
+            ..World::default()
+        };
+        for kind in [Kind::Lock, Kind::Semaphore, Kind::Condition, Kind::Barrier] {
+            assert_eq!(world.hope(kind, || true), Hope::Perhaps, "{kind:?}");
+            assert_eq!(world.hope(kind, || false), Hope::None, "{kind:?}");
+        }
+        assert_eq!(hope(&world, waits([Kind::Lock, Kind::Lock])), Hope::None);
+    }
+
     #[test]
     fn alone_only_the_world_of_descriptors_and_signals_is_open() {
         let world = World::default();
         for kind in ALL {
             let open = matches!(kind, Kind::Descriptor | Kind::Signal);
-            assert_eq!(world.hope(kind) != Hope::None, open, "{kind:?}");
+            assert_eq!(world.hope(kind, || true) != Hope::None, open, "{kind:?}");
         }
-        assert_eq!(
-            hope(&world, [Kind::Lock, Kind::Join].into_iter()),
-            Hope::None
-        );
+        assert_eq!(hope(&world, waits([Kind::Lock, Kind::Join])), Hope::None);
     }
 
     #[test]
@@ -249,15 +279,12 @@ mod tests {
             handlers: true,
             ..World::default()
         };
-        assert_eq!(world.hope(Kind::Semaphore), Hope::Perhaps);
-        assert_eq!(world.hope(Kind::OwnDescriptor), Hope::Perhaps);
-        assert_eq!(world.hope(Kind::Lock), Hope::None);
-        assert_eq!(
-            hope(&world, [Kind::Lock, Kind::Lock].into_iter()),
-            Hope::None
-        );
-        let waits = [Kind::Join, Kind::Semaphore].into_iter();
-        assert_eq!(hope(&world, waits), Hope::Perhaps);
+        assert_eq!(world.hope(Kind::Semaphore, || true), Hope::Perhaps);
+        assert_eq!(world.hope(Kind::OwnDescriptor, || true), Hope::Perhaps);
+        assert_eq!(world.hope(Kind::Lock, || true), Hope::None);
+        assert_eq!(hope(&world, waits([Kind::Lock, Kind::Lock])), Hope::None);
+        let hope = hope(&world, waits([Kind::Join, Kind::Semaphore]));
+        assert_eq!(hope, Hope::Perhaps);
     }
 
     #[test]
@@ -269,14 +296,14 @@ mod tests {
         };
         let hopeful = ALL
             .iter()
-            .filter(|kind| world.hope(**kind) == Hope::Somebody);
+            .filter(|kind| world.hope(**kind, || true) == Hope::Somebody);
         assert!(hopeful.clone().all(|kind| kind.is_served_by_handlers()));
         assert_eq!(hopeful.count(), 4);
-        assert_eq!(world.hope(Kind::Lock), Hope::Unlikely);
+        assert_eq!(world.hope(Kind::Lock, || true), Hope::Unlikely);
         let alone = World {
             children: true,
             ..World::default()
         };
-        assert_eq!(alone.hope(Kind::Lock), Hope::None);
+        assert_eq!(alone.hope(Kind::Lock, || true), Hope::None);
     }
 }

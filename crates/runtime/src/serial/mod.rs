@@ -250,6 +250,7 @@ fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {
 
 fn pass(next: Option<Deed>) {
     if !off() {
+        next.inspect(|next| heed_cancellation(next.pc));
         with_turn(|me| {
             turn_holder().log.settle();
             turn_holder().announce(me, next);
@@ -282,6 +283,7 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
     if !threads::visible() {
         return;
     }
+    heed_cancellation(pc);
     with_turn(|me| {
         let op = if kind < word::WRITE1 {
             Op::Read
@@ -756,6 +758,32 @@ pub fn leave_wait() {
 pub fn cancelled(thread: *mut Thread) {
     if !off() && threads::visible() {
         with_turn(|_| turn_holder().cancel(thread));
+    }
+}
+
+/// The running thread may be cancelled at any time from here on, or not; whether it might before.
+pub fn set_asynchronous(is_on: bool) -> bool {
+    // SAFETY: the running thread's own record.
+    with_turn(|me| unsafe { core::mem::replace(&mut (*me).task.asynchronous, is_on) })
+}
+
+/// A thread that may be cancelled at any time, and was, ends here. Called before an event, outside of the
+/// scheduler.
+#[inline]
+pub fn heed_cancellation(pc: usize) {
+    // SAFETY: the thread is known, or it would have no events; its own record.
+    let task = unsafe { &(*(*local()).thread).task };
+    if task.asynchronous && task.cancelled {
+        end_cancelled(pc);
+    }
+}
+
+#[cold]
+fn end_cancelled(pc: usize) {
+    if turn::can_be_cancelled() {
+        // What it does on its way out is not to be cancelled once more.
+        set_asynchronous(false);
+        crate::intercept::thread::act_on_cancellation(pc);
     }
 }
 

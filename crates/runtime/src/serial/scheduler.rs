@@ -410,7 +410,7 @@ impl Scheduler {
         let index = self.index(me);
         let task = self.task(index);
         task.interrupted = false;
-        if kind.is_cancellation_point() && task.cancelled && turn::can_be_cancelled() {
+        if task.is_cancelled_in(kind) && turn::can_be_cancelled() {
             return false;
         }
         task.object = object;
@@ -583,7 +583,7 @@ impl Scheduler {
         }
         let task = self.task(index);
         task.cancelled = true;
-        if task.state == State::Blocked && task.kind.is_cancellation_point() {
+        if task.state == State::Blocked && task.is_cancelled_in(task.kind) {
             task.outcome = Waited::Cancelled;
             self.make_ready(index);
         }

@@ -53,6 +53,8 @@ pub struct Task {
     /// The order in which waits began.
     pub(super) since: u64,
     pub(super) cancelled: bool,
+    /// It may be cancelled at any time, not only where it waits.
+    pub(super) asynchronous: bool,
     /// What is written down of its wait if that never ends, and nothing says yet that it has begun.
     pub(super) unended: Option<Sync>,
     /// For policies that have priorities; 0: none given yet.
@@ -94,6 +96,7 @@ impl Task {
             is_limited: false,
             since: 0,
             cancelled: false,
+            asynchronous: false,
             unended: None,
             priority: 0,
             follower: 0,
@@ -107,6 +110,12 @@ impl Task {
             joiner: core::ptr::null_mut(),
             context,
         }
+    }
+
+    /// Whether its wait of this kind ends because it was cancelled, if it lets itself be.
+    pub(super) fn is_cancelled_in(&self, kind: Kind) -> bool {
+        let is_lock = self.asynchronous && kind == Kind::Lock;
+        self.cancelled && (kind.is_cancellation_point() || is_lock)
     }
 
     /// Whether its last event has happened.

@@ -219,7 +219,7 @@ static void *thread$(void *arg) {
 }
 static long run$(void) { return good$(is_cancelled(thread$)); }
 
-//: cancel_asynchronous | own, known | a loop, asynchronously | cancellation
+//: cancel_asynchronous | own | a loop, asynchronously | cancellation
 static void *thread$(void *arg) {
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
     static atomic_int count;

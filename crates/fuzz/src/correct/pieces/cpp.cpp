@@ -358,7 +358,7 @@ static long run$(void) {
     return read$();
 }
 
-//: at_thread_exit | own, known | set_value_at_thread_exit | the thread's end
+//: at_thread_exit | own | set_value_at_thread_exit | the thread's end
 static long run$(void) {
     std::promise<int> promise;
     auto future = promise.get_future();

@@ -310,7 +310,7 @@ static long run$(void) {
     return good$(result);
 }
 
-//: full_pipe | handover, known | write into a full pipe | whoever reads
+//: full_pipe | handover | write into a full pipe | whoever reads
 static int ends$[2];
 static char bytes$[65536];
 static void setup$(void) {
@@ -321,3 +321,76 @@ static void give$(void) {
     must(read(ends$[0], into, sizeof into) == sizeof into);
 }
 static void take$(void) { must(write(ends$[1], "x", 1) == 1); }
+
+//: full_pipe_poll | handover | poll until a full pipe can be written to | whoever reads
+static int ends$[2];
+static char bytes$[65536];
+static void setup$(void) {
+    must(pipe2(ends$, O_NONBLOCK) == 0);
+    must(write(ends$[1], bytes$, sizeof bytes$) == sizeof bytes$);
+}
+static void give$(void) {
+    static char into[65536];
+    must(read(ends$[0], into, sizeof into) == sizeof into);
+}
+static void take$(void) {
+    struct pollfd one = {.fd = ends$[1], .events = POLLOUT};
+    must(poll(&one, 1, -1) == 1 && one.revents == POLLOUT);
+}
+
+//: full_pipe_parts | handover | write of more than a pipe holds | whoever reads
+static int ends$[2];
+static char bytes$[40000];
+static void setup$(void) {
+    must(pipe(ends$) == 0 && write(ends$[1], bytes$, sizeof bytes$) == sizeof bytes$);
+}
+static void give$(void) {
+    static char into[40000];
+    must(read(ends$[0], into, sizeof into) == sizeof into);
+}
+static void take$(void) { must(write(ends$[1], bytes$, sizeof bytes$) == sizeof bytes$); }
+
+//: full_pipe_stream | handover | fwrite to a full pipe | whoever reads
+static int ends$[2];
+static FILE *stream$;
+static char bytes$[65536];
+static void setup$(void) {
+    must(pipe(ends$) == 0 && (stream$ = fdopen(ends$[1], "w")) != NULL);
+    must(fwrite(bytes$, 1, sizeof bytes$, stream$) == sizeof bytes$ && fflush(stream$) == 0);
+}
+static void give$(void) {
+    static char into[65536];
+    must(read(ends$[0], into, sizeof into) == sizeof into);
+}
+static void take$(void) { must(fputs("x", stream$) >= 0 && fflush(stream$) == 0); }
+
+//: full_socket | handover | send into a full socket | whoever receives
+static int ends$[2];
+static void setup$(void) {
+    static char bytes[1024];
+    must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends$) == 0);
+    while (send(ends$[0], bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+    must(errno == EAGAIN);
+}
+static void give$(void) {
+    static char into[1024];
+    while (recv(ends$[1], into, sizeof into, MSG_DONTWAIT) > 0)
+        ;
+}
+static void take$(void) { must(send(ends$[0], "x", 1, 0) == 1); }
+
+//: full_datagrams | handover | send into a full socket of datagrams | whoever receives
+static int ends$[2];
+static void setup$(void) {
+    must(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends$) == 0);
+    while (send(ends$[0], "x", 1, MSG_DONTWAIT) > 0)
+        ;
+    must(errno == EAGAIN);
+}
+static void give$(void) {
+    static char into[8];
+    while (recv(ends$[1], into, sizeof into, MSG_DONTWAIT) > 0)
+        ;
+}
+static void take$(void) { must(send(ends$[0], "y", 1, 0) == 1); }

@@ -343,3 +343,35 @@ static void take$(void) {
         }
     }
 }
+
+//: fifo_open | handover, meets | open of a FIFO | whoever opens the other end
+static char folder$[] = "/tmp/pieceXXXXXX", file$[40];
+static int ends$[2] = {-1, -1};
+static void setup$(void) {
+    must(mkdtemp(folder$) != NULL);
+    snprintf(file$, sizeof file$, "%s/fifo", folder$);
+    must(mkfifo(file$, 0600) == 0);
+}
+static void give$(void) { must((ends$[1] = open(file$, O_WRONLY)) >= 0); }
+static void take$(void) { must((ends$[0] = open(file$, O_RDONLY)) >= 0); }
+static void finish$(void) {
+    must(close(ends$[0]) == 0 && close(ends$[1]) == 0);
+    unlink(file$);
+    rmdir(folder$);
+}
+
+//: fifo_open_stream | handover, meets | fopen of a FIFO, to write | whoever opens the other end
+static char folder$[] = "/tmp/pieceXXXXXX", file$[40];
+static FILE *from$, *to$;
+static void setup$(void) {
+    must(mkdtemp(folder$) != NULL);
+    snprintf(file$, sizeof file$, "%s/fifo", folder$);
+    must(mkfifo(file$, 0600) == 0);
+}
+static void give$(void) { must((from$ = fopen(file$, "r")) != NULL); }
+static void take$(void) { must((to$ = fopen(file$, "w")) != NULL); }
+static void finish$(void) {
+    must(fclose(to$) == 0 && fclose(from$) == 0);
+    unlink(file$);
+    rmdir(folder$);
+}

@@ -23,7 +23,7 @@ static void take$(void) {
     while (mq_timedreceive(queue$, message, sizeof message, NULL, &until) != 3);
 }
 
-//: mqueue_full | handover, known | mq_send into a full queue | whoever receives
+//: mqueue_full | handover | mq_send into a full queue | whoever receives
 static mqd_t queue$;
 static void setup$(void) {
     queue$ = queue(0);
@@ -78,6 +78,62 @@ static void take$(void) {
     must(msgrcv(queue$, &message, 4, 3, 0) == 4 && message.text[1] == 'b');
 }
 static void finish$(void) { must(msgctl(queue$, IPC_RMID, NULL) == 0); }
+
+//: sysv_message_full | handover | msgsnd into a full queue | whoever receives
+static int queue$;
+struct message$ {
+    long kind;
+    char text[64];
+};
+static void setup$(void) {
+    struct msqid_ds now;
+    struct message$ message = {2, "abc"};
+    must((queue$ = msgget(IPC_PRIVATE, 0600)) >= 0 && msgctl(queue$, IPC_STAT, &now) == 0);
+    now.msg_qbytes = 100;
+    must(msgctl(queue$, IPC_SET, &now) == 0 && msgsnd(queue$, &message, 64, 0) == 0);
+}
+static void give$(void) {
+    struct message$ message;
+    must(msgrcv(queue$, &message, 64, 2, 0) == 64 && message.text[1] == 'b');
+}
+static void take$(void) {
+    struct message$ message = {1, "def"};
+    must(msgsnd(queue$, &message, 64, 0) == 0);
+}
+static void finish$(void) { must(msgctl(queue$, IPC_RMID, NULL) == 0); }
+
+//: sysv_message_full_third | handover | msgrcv of what a full queue took later | whoever receives first
+static int queue$;
+struct message$ {
+    long kind;
+    char text[64];
+};
+static pthread_t thread$;
+static void *sender$(void *arg) {
+    struct message$ message = {1, "def"};
+    must(msgsnd(queue$, &message, 64, 0) == 0);
+    return arg;
+}
+static void setup$(void) {
+    struct msqid_ds now;
+    struct message$ message = {2, "abc"};
+    must((queue$ = msgget(IPC_PRIVATE, 0600)) >= 0 && msgctl(queue$, IPC_STAT, &now) == 0);
+    now.msg_qbytes = 100;
+    must(msgctl(queue$, IPC_SET, &now) == 0 && msgsnd(queue$, &message, 64, 0) == 0);
+    must(pthread_create(&thread$, NULL, sender$, NULL) == 0);
+}
+static void give$(void) {
+    struct message$ message;
+    must(msgrcv(queue$, &message, 64, 2, 0) == 64 && message.text[1] == 'b');
+}
+static void take$(void) {
+    struct message$ message;
+    must(msgrcv(queue$, &message, 64, 1, 0) == 64 && message.text[1] == 'e');
+}
+static void finish$(void) {
+    must(pthread_join(thread$, NULL) == 0);
+    must(msgctl(queue$, IPC_RMID, NULL) == 0);
+}
 
 //: sysv_message_try | handover | msgrcv, IPC_NOWAIT, in a loop | ENOMSG
 static int queue$;

@@ -56,32 +56,60 @@ pub fn end(barrier: usize) {
     }
 }
 
-/// Threads at barriers in a parallel run, by the barrier's address: all are counted that share a number, and
-/// whoever destroys one has patience only for so long.
+/// Threads at barriers in a parallel run: a barrier's address and, in the lowest bits, how many are there.
+/// 0: free. A barrier may stand in two places for a moment, so all of them count. With more barriers in use
+/// at one time than there is room for, the others' threads are not counted.
 static WITHIN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+/// Addresses have 47 bits, the last three of which are 0.
+const COUNT_BITS: u32 = 16;
+const COUNTED: usize = (1 << COUNT_BITS) - 1;
+/// Whoever destroys a barrier waits so long in milliseconds: an enforced order may hold up who leaves it.
 const PATIENCE: u64 = 100;
 
-fn within(barrier: usize) -> &'static AtomicUsize {
-    &WITHIN[barrier / 32 % WITHIN.len()]
+fn key(barrier: usize) -> usize {
+    barrier << COUNT_BITS
+}
+
+/// Replaces the first of the places that hold something of this key by what `change` says; false if none does.
+fn update(of: usize, change: impl Fn(usize) -> usize) -> bool {
+    WITHIN.iter().any(|place| {
+        let update = place.fetch_update(Ordering::AcqRel, Ordering::Acquire, |held| {
+            (held & !COUNTED == of && (of == 0) == (held == 0)).then(|| change(held))
+        });
+        update.is_ok()
+    })
 }
 
 /// The running thread comes to a barrier, in a parallel run.
 pub fn arrive(barrier: usize) {
-    within(barrier).fetch_add(1, Ordering::AcqRel);
+    if !update(key(barrier), |held| held + 1) {
+        update(0, |_| key(barrier) + 1);
+    }
 }
 
 /// It has left, and that is recorded.
 pub fn leave(barrier: usize) {
-    within(barrier).fetch_sub(1, Ordering::AcqRel);
+    update(key(barrier), |held| match held & COUNTED {
+        1 => 0,
+        _ => held - 1,
+    });
+}
+
+/// How many are there.
+fn within(barrier: usize) -> usize {
+    let held = WITHIN.iter().map(|place| place.load(Ordering::Acquire));
+    held.filter(|held| held & !COUNTED == key(barrier))
+        .map(|held| held & COUNTED)
+        .sum()
 }
 
 /// The C library has destroyed a barrier, so all have left it; soon they have said so.
 pub fn settle(barrier: usize) {
-    if mode() == Mode::Serial || within(barrier).load(Ordering::Acquire) == 0 {
+    if mode() == Mode::Serial || within(barrier) == 0 {
         return;
     }
     let since = sys::milliseconds();
-    while within(barrier).load(Ordering::Acquire) > 0 && sys::milliseconds() - since < PATIENCE {
+    while within(barrier) > 0 && sys::milliseconds() - since < PATIENCE {
         sys::yield_now();
     }
 }
@@ -91,5 +119,51 @@ pub fn wait(barrier: usize) {
     let is_serial = mode() == Mode::Serial && threads::visible();
     while is_serial && PROCESS.load(Ordering::Relaxed) == sys::getpid() && slot(barrier).is_some() {
         serial::wait(object(barrier), Kind::Barrier, Limit::None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_threads_at_this_barrier_count() {
+        // Two that would share a place if places were found by the address.
+        let [one, other] = [0x7F00_0000_1000, 0x7F00_0000_1000 + 32 * 64];
+        arrive(one);
+        arrive(other);
+        arrive(other);
+        assert_eq!([within(one), within(other)], [1, 2]);
+        leave(one);
+        assert_eq!([within(one), within(other)], [0, 2]);
+        leave(other);
+        leave(other);
+        assert_eq!(within(other), 0);
+
+        // More barriers than there is room for, one after the other: each is counted.
+        for number in 0..3 * WITHIN.len() {
+            let barrier = 0x7F00_0010_0000 + 32 * number;
+            arrive(barrier);
+            assert_eq!(within(barrier), 1, "barrier {number}");
+            leave(barrier);
+        }
+    }
+
+    #[test]
+    fn threads_come_and_go_at_once() {
+        let barriers = [0x7F00_0020_0000, 0x7F00_0020_0020, 0x7F00_0020_0040];
+        std::thread::scope(|scope| {
+            for number in 0..4 {
+                scope.spawn(move || {
+                    for round in 0..10_000 {
+                        let barrier = barriers[(number + round) % barriers.len()];
+                        arrive(barrier);
+                        assert!(within(barrier) >= 1);
+                        leave(barrier);
+                    }
+                });
+            }
+        });
+        assert_eq!(barriers.map(within), [0; 3]);
     }
 }

@@ -11,6 +11,7 @@ use deadheat_wire::Op;
 use super::super::channel::{self, channel};
 use super::super::descriptor::on_descriptor;
 use super::super::real;
+use super::super::room::Room;
 use super::lock::{holding, let_others_look};
 use super::{Over, Stream, length_of};
 use crate::hooks::{caller, trampoline};
@@ -84,14 +85,19 @@ fn reading<R>(stream: usize, pc: usize, call: impl FnOnce(Option<Source>) -> R) 
         if over == Over::File {
             return call(None);
         }
+        let fd = stream.fd();
+        let room = (over == Over::Channel)
+            .then(|| Room::of_descriptor(fd))
+            .flatten();
         if over == Over::Channel {
-            serial::gate(Op::Receive, 0, 0, pc);
+            Room::leaving(room, || channel::received_at(fd), pc);
         }
         let source = (mode() == Mode::Serial).then_some(Source { stream, pc });
         let result = call(source);
         if over == Over::Channel {
-            event::sync(Op::Receive, channel::received_at(stream.fd()), pc);
-            channel::wake(channel(stream.fd()));
+            event::sync(Op::Receive, channel::received_at(fd), pc);
+            room.inspect(|room| room.leave(channel::received_at(fd), pc));
+            channel::wake(channel(fd));
         }
         let_others_look(stream);
         result

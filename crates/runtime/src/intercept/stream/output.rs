@@ -6,6 +6,7 @@ use deadheat_wire::Op;
 
 use super::super::channel::{self, Behind};
 use super::super::descriptor::{Interrupted, is_ready, on_descriptor};
+use super::super::room::Room;
 use super::super::{descriptor, number, real};
 use super::lock::holding;
 use super::{Over, Stream, descriptor_changes, length_of};
@@ -63,12 +64,15 @@ fn printing<R: Interrupted>(
         let channel = channel::channel_of(behind);
         serial::gate(Op::Send, channel, 0, pc);
         event::range(false, read[0], read[1], pc);
+        let taken = Room::behind(fd, Some(behind)).map(|room| room.take(length.unwrap_or(PIECE)));
+        taken.inspect(|taken| taken.find(pc));
         channel::send_from(Some(behind), pc);
         let is_serial = mode() == Mode::Serial;
         let result = match is_serial && stream.may_write(length) && !is_ready(fd, libc::POLLOUT) {
             true => on_descriptor(fd, libc::POLLOUT, pc, call),
             false => call(),
         };
+        taken.inspect(|taken| taken.find(pc));
         channel::wake(channel);
         result
     })

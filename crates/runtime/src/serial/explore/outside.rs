@@ -9,6 +9,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::explore::{effect, ending};
@@ -235,21 +236,28 @@ extern "C" fn refused(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
                 sys::exit_group(0);
             }
         };
-        registers[libc::REG_RAX as usize] = answer(folder, path, flags as i32) as i64;
+        let Some(answer) = answer(folder, path, flags as i32) else {
+            board.board().ending = ending::OUTSIDE;
+            sys::exit_group(0);
+        };
+        registers[libc::REG_RAX as usize] = answer as i64;
     }
 }
 
-/// A file is to be opened for writing: a private copy of it is.
-fn answer(folder: usize, path: usize, flags: i32) -> isize {
-    let read = (libc::O_RDONLY | libc::O_CLOEXEC) as usize;
+/// A file is to be opened for writing: a private copy of it is. `None` if it is a FIFO, which leads elsewhere.
+fn answer(folder: usize, path: usize, flags: i32) -> Option<isize> {
+    let read = (libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) as usize;
     let there = sys::call(libc::SYS_openat, [folder, path, read, 0, 0, 0]);
     let is_missing = there == -(libc::ENOENT as isize);
     if there < 0 && !(is_missing && flags & libc::O_CREAT != 0) {
-        return there;
+        return Some(there);
+    }
+    if there >= 0 && is_fifo(there as usize) {
+        return None;
     }
     if there >= 0 && flags & libc::O_EXCL != 0 {
         sys::close(there as i32);
-        return -(libc::EEXIST as isize);
+        return Some(-(libc::EEXIST as isize));
     }
     let from = if flags & libc::O_TRUNC != 0 {
         -1
@@ -270,7 +278,16 @@ fn answer(folder: usize, path: usize, flags: i32) -> isize {
             ],
         );
     }
-    copy
+    Some(copy)
+}
+
+/// Whether a descriptor is an end of a FIFO.
+fn is_fifo(fd: usize) -> bool {
+    let mut status = MaybeUninit::<libc::stat>::zeroed();
+    call(libc::SYS_fstat, [fd, status.as_mut_ptr() as usize, 0]);
+    // SAFETY: zero, or filled in by the system.
+    let mode = unsafe { status.assume_init_ref() }.st_mode;
+    mode & libc::S_IFMT == libc::S_IFIFO
 }
 
 /// What kind of effect a call has.

@@ -120,6 +120,9 @@ impl Scheduler {
             self.conclude(&verdict);
         }
         if me == Some(thread) {
+            // It may be about to handle a timer's signal.
+            self.signal_is_due(index);
+            signals::route(self);
             return me;
         }
         loop {

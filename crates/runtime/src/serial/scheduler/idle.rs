@@ -2,7 +2,7 @@
 
 use deadheat_wire::explore::ending;
 
-use super::super::endings::{self, Hope, World};
+use super::super::endings::{self, Hope, Wait, World};
 use super::super::task::{State, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
@@ -116,7 +116,11 @@ impl Scheduler {
     pub(super) fn hope(&self, world: &World) -> Hope {
         let waits = self.tasks[self.ready..self.count].iter().map(|thread| {
             // SAFETY: records of threads that have not ended; we have the turn.
-            unsafe { (**thread).task.kind }
+            let task = unsafe { &(**thread).task };
+            Wait {
+                kind: task.kind,
+                object: task.object,
+            }
         });
         endings::hope(world, waits)
     }
