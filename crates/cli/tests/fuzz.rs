@@ -18,6 +18,7 @@ fn agree(language: Language, count: usize) {
         replay_every: 5,
         keep: None,
         shrink: 0,
+        scan: false,
         progress: false,
     };
     let summary = run(&campaign).unwrap();

@@ -2,9 +2,15 @@
 //!
 //! Each is opened when it is first asked about. One that is gone, or that was built again since
 //! (its build id is another), answers nothing, and is told about once.
+//!
+//! A command reads many recordings of one program: its files are opened and their debug
+//! information read once per process, as long as they stay as they are.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use deadheat_code::{Binary, Frame, Variable};
 use deadheat_trace::{Addr, Module, Pc, Role, Roles, Tables};
@@ -17,7 +23,7 @@ pub struct Binaries {
 
 #[derive(Debug)]
 enum Opened {
-    There(Binary),
+    There(Arc<Binary>),
     /// It cannot be read.
     Gone,
     /// It is another one.
@@ -91,13 +97,44 @@ impl Binaries {
     }
 }
 
+/// A file as it is now: one that was written again or replaced has another version.
+#[derive(PartialEq, Eq, Hash)]
+struct Version {
+    path: PathBuf,
+    inode: (u64, u64),
+    size: u64,
+    written: (i64, i64),
+}
+
+/// The file at a path, opened by this process before if it is still the same.
+fn shared(path: &Path) -> Option<Arc<Binary>> {
+    static OPENED: OnceLock<Mutex<HashMap<Version, Arc<Binary>>>> = OnceLock::new();
+    let file = fs::metadata(path).ok()?;
+    let version = Version {
+        path: path.to_owned(),
+        inode: (file.dev(), file.ino()),
+        size: file.size(),
+        written: (file.mtime(), file.mtime_nsec()),
+    };
+    let mut opened = OPENED
+        .get_or_init(Mutex::default)
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    if let Some(binary) = opened.get(&version) {
+        return Some(Arc::clone(binary));
+    }
+    let binary = Arc::new(Binary::open(path).ok()?);
+    opened.insert(version, Arc::clone(&binary));
+    Some(binary)
+}
+
 fn open(module: &Module) -> Opened {
-    match Binary::open(&module.path) {
-        Ok(binary) if binary.build_id().unwrap_or_default() == module.build_id => {
+    match shared(&module.path) {
+        Some(binary) if binary.build_id().unwrap_or_default() == module.build_id => {
             Opened::There(binary)
         }
-        Ok(_) => Opened::Changed,
-        Err(_) => Opened::Gone,
+        Some(_) => Opened::Changed,
+        None => Opened::Gone,
     }
 }
 
@@ -115,4 +152,25 @@ pub fn roles(tables: &Tables) -> Roles {
             }
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_opened_once_as_long_as_it_stays_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("program");
+        let itself = std::env::current_exe().expect("this program");
+        fs::copy(&itself, &path).expect("a copy");
+        let first = shared(&path).expect("a program");
+        assert!(Arc::ptr_eq(&first, &shared(&path).expect("a program")));
+        let other = folder.path().join("other");
+        fs::copy(&itself, &other).expect("a copy");
+        fs::rename(&other, &path).expect("it is replaced");
+        assert!(!Arc::ptr_eq(&first, &shared(&path).expect("a program")));
+        fs::remove_file(&path).expect("it is gone");
+        assert!(shared(&path).is_none());
+    }
 }

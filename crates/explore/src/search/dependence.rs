@@ -148,6 +148,12 @@ pub(super) fn shuts(op: Op) -> bool {
         && !wakes_up(op)
 }
 
+/// Whether the earlier operation may be what the later one needed: who came before that may have taken something away
+/// that would have done as well.
+pub(super) fn feeds(earlier: Op, later: Op) -> bool {
+    earlier == Op::Send && later == Op::Receive
+}
+
 /// How `earlier` stands to `later`: different threads, one object. Who was woken by whom, and who left a barrier because of whom, is not
 /// asked here: that needs the whole run.
 pub(super) fn relation(earlier: &Deed, later: &Deed) -> Relation {
@@ -164,6 +170,10 @@ pub(super) fn relation(earlier: &Deed, later: &Deed) -> Relation {
             Relation::Race
         }
         (Kind::Barrier, _) => Relation::None,
+        // What the earlier one took, or found not done yet, could have been the later one's.
+        (Kind::Channel, _) if earlier.op == Op::Receive && later.op == Op::Receive => {
+            Relation::Contention
+        }
         (Kind::Channel | Kind::Object, _) => Relation::Race,
     }
 }

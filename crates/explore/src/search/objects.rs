@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     clocks::Clock,
-    dependence::{self, Relation, awakens, falls_asleep, gives_lock, takes_lock, wakes_up},
+    dependence::{self, Relation, awakens, falls_asleep, feeds, gives_lock, takes_lock, wakes_up},
     execution::Deed,
     memory::Spot,
 };
@@ -124,7 +124,8 @@ impl Objects {
                     show(entry.spot, relation);
                 }
             }
-            let settled = knows || matches!(relation, Relation::Race | Relation::Contention);
+            let races = matches!(relation, Relation::Race | Relation::Contention);
+            let settled = knows || (races && !feeds(entry.deed.op, deed.op));
             if settled && dependence::shuts(entry.deed.op) {
                 return;
             }
@@ -160,7 +161,8 @@ impl Objects {
             if !knows && races {
                 show(entry.spot, relation);
             }
-            if (knows || races) && dependence::shuts(entry.deed.op) {
+            let settled = knows || (races && !feeds(entry.deed.op, deed.op));
+            if settled && dependence::shuts(entry.deed.op) {
                 return;
             }
         }

@@ -2,8 +2,8 @@
 //! otherwise; and what is to be run to see it.
 //!
 //! Follows Abdulla, Aronis, Jonsson and Sagonas, *Optimal Dynamic Partial Order Reduction* (POPL 2014): `e` is the earlier, `e'` the later
-//! transition, `v` what follows `e` and does not happen after it. Deviation: two acquisitions of a lock, or two who lower a semaphore,
-//! are a race although a release stands between, unless the later thread knew of the earlier one from elsewhere.
+//! transition, `v` what follows `e` and does not happen after it. Deviation: two acquisitions of a lock, two who lower a semaphore, or two
+//! who receive from one channel are a race although a release or a message stands between, unless the later thread knew of the earlier one from elsewhere.
 
 use deadheat_trace::Op;
 
@@ -60,8 +60,11 @@ pub(super) fn races(path: &Path, arrival: &Arrival) -> Vec<Race> {
                 && !{
                     let mut known = arrival.base.clone();
                     for later in all[..next].iter().filter(|later| {
+                        let sends = |deed: &Deed| deed.op == Op::Send;
+                        let deeds = &path.event(later.event).transition.deeds;
                         later.mine == one.mine
                             && matches!(later.relation, Relation::Race | Relation::Contention)
+                            && !deeds.get(later.theirs).is_some_and(sends)
                     }) {
                         known.join(&path.event(later.event).clock);
                     }

@@ -1,17 +1,24 @@
 //! Many programs: batches on several threads, figures, and what disagrees made small and kept.
 
+use super::build::{self, Build};
 use super::compare::{Disagreement, Judge, Wrong};
-use super::generate::{Known, generate, know};
+use super::generate::generate;
+use super::known::{Known, know};
 use super::program::{Language, Program};
+use super::scan;
 use super::shrink::shrink;
 use super::table::Figures;
 use super::trial::{self, Outcome, Plan};
-use crate::tool::Tool;
+use crate::tool::{Report, Tool};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a program is made smaller, at most: one that hangs takes its time each time.
+const SHRINKING: Duration = Duration::from_secs(90);
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -36,6 +43,8 @@ pub struct Campaign {
     pub keep: Option<PathBuf>,
     /// How often a shrinking program may be run.
     pub shrink: usize,
+    /// Whether to put them to `scan`, too: that needs the analyser beside the command.
+    pub scan: bool,
     /// Whether to say how far it is.
     pub progress: bool,
 }
@@ -105,10 +114,12 @@ pub fn run(campaign: &Campaign) -> Result<Summary, String> {
     std::thread::scope(|scope| {
         for _ in 0..campaign.jobs.max(1) {
             scope.spawn(|| {
-                while let Some((language, seed, count)) =
-                    batches.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    work.batch(*language, *seed, *count);
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((language, seed, count)) = batches.get(number) else {
+                        break;
+                    };
+                    work.batch(*language, *seed, *count, Build::of(number, *language));
                 }
             });
         }
@@ -127,7 +138,7 @@ impl Work<'_> {
         }
     }
 
-    fn batch(&self, language: Language, first: u64, count: usize) {
+    fn batch(&self, language: Language, first: u64, count: usize, build: Build) {
         let mut known = Vec::new();
         for seed in first..first + count as u64 {
             match know(generate(seed, language), self.campaign.states) {
@@ -140,13 +151,14 @@ impl Work<'_> {
         }
         let folder = self.folder.join(format!("{}-{first}", language.ending()));
         let programs: Vec<&Program> = known.iter().map(|k| &k.program).collect();
-        let built = match trial::build(&self.campaign.tool, &folder, &programs) {
+        let built = match build::build(&self.campaign.tool, &folder, &programs, build) {
             Ok(built) => built,
             Err(problem) => {
                 self.wrong(language, first, build_failed(problem));
                 return;
             }
         };
+        let scanned = self.scanned(language, first, &built);
         for (n, one) in known.iter().enumerate() {
             let seed = one.program.seed;
             let plan = Plan {
@@ -169,14 +181,28 @@ impl Work<'_> {
                 .batch
                 .lines
                 .get(n)
-                .map(|lines| Judge::new(one, lines, &built.file));
+                .map(|lines| Judge::new(one, lines, &built.file, build.optimised));
             if let Some(judge) = judge {
-                self.with(language, |f| f.add(&judge, &outcome));
+                let warned = scanned.as_ref().map(|report| scan::warned(report, &judge));
+                self.with(language, |f| f.add(&judge, &outcome, warned));
             }
-            self.disagreements(one, &outcome, &plan);
+            self.disagreements(one, &outcome, &plan, build);
         }
         let _ = fs::remove_dir_all(&folder);
         self.say_how_far();
+    }
+
+    /// What `scan` says about a file, if it is asked.
+    fn scanned(&self, language: Language, first: u64, built: &build::Built) -> Option<Report> {
+        if !self.campaign.scan || built.build != Build::default() {
+            return None;
+        }
+        match scan::scan(&self.campaign.tool, built) {
+            Ok(Ok(report)) => return Some(report),
+            Ok(Err(wrong)) => self.wrong(language, first, wrong),
+            Err(problem) => self.wrong(language, first, build_failed(problem.to_string())),
+        }
+        None
     }
 
     fn say_how_far(&self) {
@@ -206,7 +232,7 @@ impl Work<'_> {
     }
 
     /// Keeps what is wrong with a program, the first of each kind made small.
-    fn disagreements(&self, known: &Known, outcome: &Outcome, plan: &Plan) {
+    fn disagreements(&self, known: &Known, outcome: &Outcome, plan: &Plan, build: Build) {
         let mut kinds: Vec<(&'static str, Wrong)> = Vec::new();
         for wrong in &outcome.wrong {
             self.wrong(known.program.language, known.program.seed, wrong.clone());
@@ -229,13 +255,17 @@ impl Work<'_> {
                 ..plan.clone()
             };
             let mut last = None;
+            let begin = Instant::now();
             let mut still = |program: &Program| {
+                if begin.elapsed() > SHRINKING {
+                    return false;
+                }
                 let Some(known) = know(program.clone(), self.campaign.states) else {
                     return false;
                 };
-                match self.once_more(&folder, &known, &plan) {
+                match self.once_more(&folder, &known, &plan, build) {
                     Some((text, outcome)) if outcome.wrong.iter().any(|w| w.wrong == wrong) => {
-                        last = Some(describe(&known, &text, &outcome));
+                        last = Some(describe(&known, &text, &outcome, build));
                         true
                     }
                     _ => false,
@@ -258,8 +288,14 @@ impl Work<'_> {
         }
     }
 
-    fn once_more(&self, folder: &Path, known: &Known, plan: &Plan) -> Option<(String, Outcome)> {
-        let built = trial::build(&self.campaign.tool, folder, &[&known.program]).ok()?;
+    fn once_more(
+        &self,
+        folder: &Path,
+        known: &Known,
+        plan: &Plan,
+        build: Build,
+    ) -> Option<(String, Outcome)> {
+        let built = build::build(&self.campaign.tool, folder, &[&known.program], build).ok()?;
         let outcome = trial::run(&self.campaign.tool, &built, 0, known, plan).ok()?;
         Some((built.batch.text, outcome))
     }
@@ -274,12 +310,13 @@ fn build_failed(detail: String) -> Disagreement {
 }
 
 /// A program's text with its truth and what was said about it, as comments.
-fn describe(known: &Known, text: &str, outcome: &Outcome) -> String {
+fn describe(known: &Known, text: &str, outcome: &Outcome, build: Build) -> String {
     let batch = super::render::render(&[&known.program]);
     let lines = batch.lines.first().cloned().unwrap_or_default();
-    let judge = Judge::new(known, &lines, "");
+    let judge = Judge::new(known, &lines, "", build.optimised);
     let mut out = String::from(text);
-    let _ = writeln!(out, "// seed {}", known.program.seed);
+    let built = build.arguments(known.program.language).join(" ");
+    let _ = writeln!(out, "// seed {}, {built}", known.program.seed);
     let _ = writeln!(out, "// truth: races {:?}", judge.most.races);
     let _ = writeln!(
         out,
@@ -310,7 +347,7 @@ pub fn show(seed: u64, language: Language, states: usize) -> String {
     let program = generate(seed, language);
     let batch = super::render::render(&[&program]);
     match know(program, states) {
-        Some(known) => describe(&known, &batch.text, &Outcome::default()),
+        Some(known) => describe(&known, &batch.text, &Outcome::default(), Build::default()),
         None => format!("{}// more than {states} states\n", batch.text),
     }
 }

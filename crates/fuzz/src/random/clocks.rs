@@ -46,6 +46,10 @@ pub struct Seen {
     pub write: bool,
     /// Whether it was atomic.
     pub atomic: bool,
+    /// The first byte.
+    pub at: u8,
+    /// How many bytes.
+    pub width: u8,
     /// When, by its own clock.
     pub epoch: u8,
 }
@@ -54,6 +58,13 @@ impl Seen {
     /// Whether the two are accesses that race if nothing orders them.
     #[must_use]
     pub fn conflicts_with(&self, other: &Seen) -> bool {
-        self.thread != other.thread && (self.write || other.write) && !(self.atomic && other.atomic)
+        self.thread != other.thread
+            && (self.write || other.write)
+            && !(self.atomic && other.atomic)
+            && self.overlaps(other)
+    }
+
+    fn overlaps(&self, other: &Seen) -> bool {
+        self.at < other.at + other.width && other.at < self.at + self.width
     }
 }

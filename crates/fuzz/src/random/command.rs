@@ -32,11 +32,11 @@ pub struct Options {
     /// In which language
     #[arg(long, value_enum, default_value = "all")]
     language: Languages,
-    /// How many at a time
-    #[arg(long, default_value_t = 2)]
+    /// How many at a time; most of them wait
+    #[arg(long, default_value_t = 6)]
     jobs: usize,
     /// How many programs are built into one executable
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 24)]
     batch: usize,
     /// How many states a program may have; larger ones are left out
     #[arg(long, default_value_t = 20_000)]
@@ -76,8 +76,9 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let tool = Tool::find(options.deadheat.clone())?;
     let campaign = Campaign {
-        tool: Tool::find(options.deadheat.clone())?,
+        tool: tool.clone(),
         seed: options.seed,
         count: options.count,
         languages,
@@ -87,6 +88,7 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         replay_every: options.replay_every,
         keep: options.keep.clone(),
         shrink: options.shrink,
+        scan: tool.deadheat.with_file_name("deadheat-scan").is_file(),
         progress: true,
     };
     let begin = Instant::now();

@@ -85,9 +85,11 @@ pub(super) fn leave(state: &mut State, thread: usize) {
     }
 }
 
-pub(super) fn worth(state: &State, thread: usize, value: Value) -> i16 {
+pub(super) fn worth(state: &State, thread: usize, value: Value) -> i32 {
     match value {
-        Value::Const(n) => n,
-        Value::Local(local, more) => state.threads[thread].locals[local].wrapping_add(more),
+        Value::Const(n) => i32::from(n),
+        Value::Local(local, more) => {
+            state.threads[thread].locals[local].wrapping_add(i32::from(more))
+        }
     }
 }

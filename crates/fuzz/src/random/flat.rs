@@ -12,6 +12,10 @@ pub enum Op {
     AddRead(Act),
     /// The write of it.
     AddWrite(Act),
+    /// The read of a copy, into the hidden register.
+    CopyRead(Act),
+    /// The write of it.
+    CopyWrite(Act),
     /// `while (var != until)`: a read; leaves the loop if it is so.
     AwaitRead { act: Act, out: usize },
     /// Asks for a lock; goes to `otherwise` if it is not had.
@@ -94,15 +98,13 @@ fn guarded(
 fn one(program: &Program, node: &Node, code: &mut Vec<Step>) {
     let id = node.id;
     match &node.act {
-        Act::Add { .. } => {
-            code.push(Step {
-                id,
-                op: Op::AddRead(node.act.clone()),
-            });
-            code.push(Step {
-                id,
-                op: Op::AddWrite(node.act.clone()),
-            });
+        act @ Act::Add { .. } => {
+            let ops = [Op::AddRead(act.clone()), Op::AddWrite(act.clone())];
+            code.extend(ops.map(|op| Step { id, op }));
+        }
+        act @ Act::Copy { .. } => {
+            let ops = [Op::CopyRead(act.clone()), Op::CopyWrite(act.clone())];
+            code.extend(ops.map(|op| Step { id, op }));
         }
         Act::IfLock {
             mutex,
@@ -117,6 +119,7 @@ fn one(program: &Program, node: &Node, code: &mut Vec<Step>) {
             rwlock,
             exclusive,
             body,
+            ..
         } => guarded(program, id, body, code, |otherwise| Op::AskRwlock {
             rwlock: *rwlock,
             exclusive: *exclusive,
@@ -184,7 +187,7 @@ fn one(program: &Program, node: &Node, code: &mut Vec<Step>) {
                 step.op = Op::OnceBegin { once: *once, past };
             }
         }
-        Act::Yield => {}
+        Act::Yield | Act::Sleep => {}
         act => code.push(Step {
             id,
             op: Op::Do(act.clone()),

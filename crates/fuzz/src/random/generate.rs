@@ -1,13 +1,14 @@
 //! Programs from seeds: a few scenarios that share threads and variables, most of them right but for one
 //! omission.
 
-use super::interpret::{Rules, Truth, truth};
-use super::program::{Act, LOCALS, Language, MutexKind, Node, Order, Program, Value, Var};
+use super::program::{
+    Act, Arithmetic, LOCALS, Language, MutexKind, Node, Order, Program, Style, Value, Var,
+};
 use super::rng::Rng;
 use super::valid::is_valid;
 
 /// The order of seeds and programs changes with this number.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// A program that is being made.
 pub(crate) struct Builder {
@@ -34,11 +35,38 @@ impl Builder {
     }
 
     pub(crate) fn atomic(&mut self) -> usize {
-        if self.program.atomics > 0 && self.rng.percent(30) {
-            return self.rng.below(self.program.atomics);
+        if !self.program.atomics.is_empty() && self.rng.percent(30) {
+            return self.rng.below(self.program.atomics.len());
         }
-        self.program.atomics += 1;
-        self.program.atomics - 1
+        self.new_atomic()
+    }
+
+    pub(crate) fn new_atomic(&mut self) -> usize {
+        let width = self.rng.pick(&[4, 4, 4, 1, 2, 8]).copied().unwrap_or(4);
+        self.program.atomics.push(width);
+        self.program.atomics.len() - 1
+    }
+
+    /// A read-modify-write that makes 1 of 0 and 2 of 1, or something else.
+    pub(crate) fn fetch(&mut self, atomic: usize) -> Act {
+        let how = [
+            Arithmetic::Sub,
+            Arithmetic::Or,
+            Arithmetic::And,
+            Arithmetic::Xor,
+        ];
+        let how = self
+            .rng
+            .pick(&how)
+            .copied()
+            .filter(|_| self.rng.percent(30));
+        Act::Fetch {
+            local: self.local(),
+            atomic,
+            how: how.unwrap_or(Arithmetic::Add),
+            by: 1,
+            order: self.any_order(),
+        }
     }
 
     pub(crate) fn mutex(&mut self) -> usize {
@@ -53,8 +81,14 @@ impl Builder {
                 MutexKind::Recursive,
                 MutexKind::Checked,
                 MutexKind::Spin,
+                MutexKind::Timed,
             ],
-            Language::Cpp => &[MutexKind::Normal, MutexKind::Normal, MutexKind::Recursive],
+            Language::Cpp => &[
+                MutexKind::Normal,
+                MutexKind::Normal,
+                MutexKind::Recursive,
+                MutexKind::Timed,
+            ],
             Language::Rust => &[MutexKind::Normal],
         };
         let kind = self.rng.pick(kinds).copied().unwrap_or(MutexKind::Normal);
@@ -171,72 +205,16 @@ pub fn generate(seed: u64, language: Language) -> Program {
     }
 }
 
-/// A program with its truth: what must be found if everything is looked at, and what may be said.
-#[derive(Debug, Clone)]
-pub struct Known {
-    /// The program.
-    pub program: Program,
-    /// By the strictest reading of what orders: this is there, however languages and libraries are read.
-    pub least: Truth,
-    /// By the most generous one: nothing else is there.
-    pub most: Truth,
-}
-
-/// What is known of a program, if it has at most so many states.
-#[must_use]
-pub fn know(program: Program, limit: usize) -> Option<Known> {
-    let rules = Rules {
-        readers_order: false,
-        wakes_many: false,
-        signals_order: false,
-    };
-    let strict = Rules {
-        readers_order: program.language == Language::Rust && program.rwlocks > 0,
-        signals_order: program.conditions > 0,
-        ..rules
-    };
-    let mut most = truth(&program, rules, limit)?;
-    let least = if strict == rules {
-        most.clone()
-    } else {
-        truth(&program, strict, limit)?
-    };
-    if program.language == Language::Rust && program.conditions > 0 {
-        most.merge(truth(
-            &program,
-            Rules {
-                wakes_many: true,
-                ..rules
-            },
-            limit,
-        )?);
-    }
-    Some(Known {
-        program,
-        least,
-        most,
-    })
-}
-
 fn build(rng: Rng, seed: u64, language: Language) -> Program {
     let mut b = Builder {
         rng,
-        program: Program {
-            seed,
-            language,
-            plain: 0,
-            atomics: 0,
-            mutexes: Vec::new(),
-            rwlocks: 0,
-            semaphores: Vec::new(),
-            conditions: 0,
-            barriers: Vec::new(),
-            onces: Vec::new(),
-            threads: Vec::new(),
-        },
+        program: Program::empty(seed, language),
         work: Vec::new(),
         after: Vec::new(),
     };
+    if language == Language::C && b.rng.percent(25) {
+        b.program.style = Style::C11;
+    }
     let workers = [1, 2, 2, 2, 2, 3, 3]
         .get(b.rng.below(7))
         .copied()
@@ -299,19 +277,13 @@ fn frame(b: &mut Builder) {
         }
     }
     main.append(&mut b.after);
-    for n in 0..b.program.plain {
+    let plain = (0..b.program.plain).map(Var::Plain);
+    let atomic = (0..b.program.atomics.len()).map(Var::Atomic);
+    let (at, width) = (0, 4);
+    let parts = (0..b.program.areas).map(|area| Var::Part { area, at, width });
+    for var in plain.chain(atomic).chain(parts) {
         if b.rng.percent(60) {
-            main.push(Act::Print { var: Var::Plain(n) }.into());
-        }
-    }
-    for n in 0..b.program.atomics {
-        if b.rng.percent(60) {
-            main.push(
-                Act::Print {
-                    var: Var::Atomic(n),
-                }
-                .into(),
-            );
+            main.push(Act::Print { var }.into());
         }
     }
     if b.rng.percent(6) {
@@ -356,6 +328,7 @@ fn mutate(b: &mut Builder) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::known::know;
     use super::*;
 
     #[test]

@@ -22,6 +22,19 @@ pub struct Rules {
     /// Whether who signals a condition is before who is woken: POSIX says that both synchronise memory, C++
     /// does not.
     pub signals_order: bool,
+    /// Whether everything that was sent so far is before what is done after reading any of it, and a close
+    /// before what is done after it was noticed. Without, only who sent what was read is.
+    pub channels_order_all: bool,
+}
+
+impl Rules {
+    /// As little as possible is ordered, and one signal wakes one.
+    pub const LOOSE: Rules = Rules {
+        readers_order: false,
+        wakes_many: false,
+        signals_order: false,
+        channels_order_all: false,
+    };
 }
 
 /// What a program can do.
@@ -37,6 +50,10 @@ pub struct Truth {
     pub failures: BTreeSet<u32>,
     /// What may have been printed in the end.
     pub outputs: BTreeSet<String>,
+    /// Statements that access a heap block after it was freed.
+    pub dangling: BTreeSet<u32>,
+    /// Whether one of them writes there: then anything may happen.
+    pub corrupts: bool,
     /// How many states there are.
     pub states: usize,
 }
@@ -49,6 +66,8 @@ impl Truth {
         self.deadlocks.extend(other.deadlocks);
         self.failures.extend(other.failures);
         self.outputs.extend(other.outputs);
+        self.dangling.extend(other.dangling);
+        self.corrupts |= other.corrupts;
         self.states += other.states;
     }
 }
@@ -60,8 +79,7 @@ impl Truth {
 /// ```
 /// use deadheat_fuzz::random::{generate, interpret, program::Language};
 /// let program = generate::generate(1, Language::C);
-/// let rules = interpret::Rules { readers_order: false, wakes_many: false, signals_order: false };
-/// let truth = interpret::truth(&program, rules, 1_000_000);
+/// let truth = interpret::truth(&program, interpret::Rules::LOOSE, 1_000_000);
 /// assert!(truth.is_none_or(|t| !t.outputs.is_empty() || !t.deadlocks.is_empty()));
 /// ```
 #[must_use]
@@ -75,6 +93,8 @@ pub fn truth(program: &Program, rules: Rules, limit: usize) -> Option<Truth> {
             code: &code,
             rules,
             races: BTreeSet::new(),
+            dangling: BTreeSet::new(),
+            corrupts: false,
         },
         known: HashMap::new(),
         truth: Truth::default(),
@@ -84,6 +104,8 @@ pub fn truth(program: &Program, rules: Rules, limit: usize) -> Option<Truth> {
     search.machine.settle(&mut first, 0);
     search.visit(&first)?;
     search.truth.races = search.machine.races;
+    search.truth.dangling = search.machine.dangling;
+    search.truth.corrupts = search.machine.corrupts;
     search.truth.states = search.known.len();
     Some(search.truth)
 }

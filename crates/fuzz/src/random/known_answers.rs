@@ -1,52 +1,60 @@
 //! Programs whose truth everybody knows, for the interpreter.
 
 use super::interpret::{Rules, Truth, truth};
-use super::program::{Act, Asking, Language, MutexKind, Node, Order, Program, Value, Var};
+use super::program::{
+    Act, Arithmetic, Asking, ChannelKind, Language, MutexKind, Node, Order, Program, SemaphoreKind,
+    Value, Var,
+};
 
-const X: Var = Var::Plain(0);
+pub(super) const X: Var = Var::Plain(0);
 
-fn program(threads: Vec<Vec<Act>>) -> Program {
+pub(super) fn program(threads: Vec<Vec<Act>>) -> Program {
     let nodes = |acts: Vec<Act>| acts.into_iter().map(Node::from).collect::<Vec<_>>();
     let mut program = Program {
-        seed: 0,
-        language: Language::C,
         plain: 2,
-        atomics: 1,
+        atomics: vec![4],
+        areas: 2,
+        blocks: 1,
         mutexes: vec![MutexKind::Normal, MutexKind::Normal, MutexKind::Checked],
         rwlocks: 1,
-        semaphores: vec![0],
+        semaphores: vec![(SemaphoreKind::Own, 0)],
+        channels: vec![ChannelKind::Pipe],
         conditions: 1,
         barriers: vec![2],
         onces: vec![nodes(vec![write(3)])],
         threads: threads.into_iter().map(nodes).collect(),
+        ..Program::empty(0, Language::C)
     };
     program.number();
     assert!(super::valid::is_valid(&program), "{program:?}");
     program
 }
 
-fn write(number: i16) -> Act {
+pub(super) fn write(number: i16) -> Act {
     Act::Write {
         var: X,
         value: Value::Const(number),
     }
 }
 
-fn read() -> Act {
+pub(super) fn read() -> Act {
     Act::Read { local: 0, var: X }
 }
 
-fn ask(program: &Program, signals_order: bool) -> Truth {
-    let rules = Rules {
-        readers_order: false,
-        wakes_many: false,
-        signals_order,
-    };
+pub(super) fn truth_of(program: &Program, rules: Rules) -> Truth {
     truth(program, rules, 100_000).expect("a small program")
 }
 
+pub(super) fn ask(program: &Program, signals_order: bool) -> Truth {
+    let rules = Rules {
+        signals_order,
+        ..Rules::LOOSE
+    };
+    truth_of(program, rules)
+}
+
 /// What main does around one thread that it creates and joins.
-fn with_main(main: Vec<Act>, thread: Vec<Act>) -> Truth {
+pub(super) fn with_main(main: Vec<Act>, thread: Vec<Act>) -> Truth {
     let mut all = vec![Act::Create { thread: 1 }];
     all.extend(main);
     all.push(Act::Join { thread: 1 });
@@ -171,9 +179,10 @@ fn release_sequence(middle: Act) -> bool {
 #[test]
 fn only_read_modify_writes_go_on_with_a_release_sequence() {
     let order = Order::Relaxed;
-    assert!(release_sequence(Act::FetchAdd {
+    assert!(release_sequence(Act::Fetch {
         local: 0,
         atomic: 0,
+        how: Arithmetic::Add,
         by: 1,
         order
     }));

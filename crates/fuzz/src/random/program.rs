@@ -4,6 +4,7 @@
 //! Every statement that does something to shared state has a number, and stands on a line of its own when it
 //! is rendered.
 
+pub use super::act::{Act, Arithmetic, Asking, Node, Order, Value, Var};
 use std::fmt;
 
 /// What a program is written in.
@@ -42,31 +43,6 @@ impl fmt::Display for Language {
     }
 }
 
-/// A memory order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Order {
-    Relaxed,
-    Acquire,
-    Release,
-    AcqRel,
-    SeqCst,
-}
-
-impl Order {
-    /// Whether a load of this order takes what was released.
-    #[must_use]
-    pub fn acquires(self) -> bool {
-        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
-    }
-
-    /// Whether a store of this order releases.
-    #[must_use]
-    pub fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
-    }
-}
-
 /// What kind of mutual exclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MutexKind {
@@ -78,213 +54,35 @@ pub enum MutexKind {
     Checked,
     /// A spin lock.
     Spin,
-}
-
-/// An integer variable that threads share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Var {
-    /// A plain one.
-    Plain(usize),
-    /// An atomic one, accessed as if it were plain.
-    Atomic(usize),
-}
-
-/// What is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Value {
-    /// This number.
-    Const(i16),
-    /// A local variable and so much.
-    Local(usize, i16),
-}
-
-/// How a lock or a semaphore is asked for by who can do without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Asking {
-    /// At once or not at all.
-    Try,
-    /// For a while.
+    /// A class or type of its own that can be asked for with a time limit.
     Timed,
-    /// As long as it takes, but a checked mutex may refuse.
-    Checked,
 }
 
-/// A statement and its number.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Node {
-    /// Names the line; set by [`Program::number`].
-    pub id: u32,
-    /// What it does.
-    pub act: Act,
+/// Which functions of the C library a program in C uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Style {
+    /// `pthread_mutex_lock`.
+    Posix,
+    /// `mtx_lock`, where C11 has it.
+    C11,
 }
 
-impl From<Act> for Node {
-    fn from(act: Act) -> Self {
-        Node { id: 0, act }
-    }
+/// What a semaphore is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SemaphoreKind {
+    /// `sem_t`, or the language's own.
+    Own,
+    /// `eventfd` with `EFD_SEMAPHORE`.
+    Eventfd,
 }
 
-/// What a statement does.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Act {
-    /// `local = var`
-    Read {
-        local: usize,
-        var: Var,
-    },
-    /// `var = value`
-    Write {
-        var: Var,
-        value: Value,
-    },
-    /// `var += by`, a read and a write
-    Add {
-        var: Var,
-        by: i16,
-    },
-    Load {
-        local: usize,
-        atomic: usize,
-        order: Order,
-    },
-    Store {
-        atomic: usize,
-        value: Value,
-        order: Order,
-    },
-    /// `local = fetch_add`
-    FetchAdd {
-        local: usize,
-        atomic: usize,
-        by: i16,
-        order: Order,
-    },
-    /// `local = exchange`
-    Exchange {
-        local: usize,
-        atomic: usize,
-        value: Value,
-        order: Order,
-    },
-    /// `local = compare_exchange_strong`, 1 if it did
-    Cas {
-        local: usize,
-        atomic: usize,
-        expected: i16,
-        desired: i16,
-        success: Order,
-        failure: Order,
-    },
-    Fence {
-        order: Order,
-    },
-    Lock {
-        mutex: usize,
-    },
-    Unlock {
-        mutex: usize,
-    },
-    /// `if (it was had) { body }`; the body gives it back
-    IfLock {
-        mutex: usize,
-        asking: Asking,
-        body: Vec<Node>,
-    },
-    LockShared {
-        rwlock: usize,
-    },
-    LockExclusive {
-        rwlock: usize,
-    },
-    UnlockShared {
-        rwlock: usize,
-    },
-    UnlockExclusive {
-        rwlock: usize,
-    },
-    /// `if (tryrdlock or trywrlock) { body }`; the body gives it back
-    IfRwlock {
-        rwlock: usize,
-        exclusive: bool,
-        body: Vec<Node>,
-    },
-    Acquire {
-        semaphore: usize,
-    },
-    Post {
-        semaphore: usize,
-    },
-    /// `if (sem_trywait) { body }`
-    IfAcquire {
-        semaphore: usize,
-        timed: bool,
-        body: Vec<Node>,
-    },
-    /// `while (var != until)` on one line, `wait` on the next, whose number is the next one
-    Await {
-        condition: usize,
-        mutex: usize,
-        var: Var,
-        until: i16,
-    },
-    /// One wait, without a loop
-    Wait {
-        condition: usize,
-        mutex: usize,
-    },
-    /// `local = timed out`
-    TimedWait {
-        condition: usize,
-        mutex: usize,
-        local: usize,
-    },
-    Signal {
-        condition: usize,
-    },
-    Broadcast {
-        condition: usize,
-    },
-    Barrier {
-        barrier: usize,
-    },
-    Once {
-        once: usize,
-    },
-    If {
-        local: usize,
-        equals: i16,
-        body: Vec<Node>,
-    },
-    Repeat {
-        times: usize,
-        body: Vec<Node>,
-    },
-    /// Aborts unless `local == equals`
-    Check {
-        local: usize,
-        equals: i16,
-    },
-    Create {
-        thread: usize,
-    },
-    Join {
-        thread: usize,
-    },
-    Detach {
-        thread: usize,
-    },
-    /// Main only: prints a variable, which is a plain read, or of an atomic a seq_cst load
-    Print {
-        var: Var,
-    },
-    Yield,
-    /// `exit(0)`, or without `flush` `_exit(0)`
-    Exit {
-        flush: bool,
-    },
-    /// `pthread_exit`
-    Leave,
+/// What carries bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChannelKind {
+    /// `pipe`.
+    Pipe,
+    /// `socketpair`.
+    Socket,
 }
 
 /// How many local variables a thread has; the last is a thread-local.
@@ -299,16 +97,24 @@ pub struct Program {
     pub seed: u64,
     /// What it is written in.
     pub language: Language,
+    /// By which functions, in C.
+    pub style: Style,
     /// How many plain variables.
     pub plain: usize,
-    /// How many atomic ones.
-    pub atomics: usize,
+    /// The atomic ones, with their widths in bytes.
+    pub atomics: Vec<u8>,
+    /// How many areas of eight bytes.
+    pub areas: usize,
+    /// How many heap blocks.
+    pub blocks: usize,
     /// The mutexes and spin locks.
     pub mutexes: Vec<MutexKind>,
     /// How many read-write locks.
     pub rwlocks: usize,
     /// The semaphores, with their first values.
-    pub semaphores: Vec<u8>,
+    pub semaphores: Vec<(SemaphoreKind, u8)>,
+    /// Pipes and sockets.
+    pub channels: Vec<ChannelKind>,
     /// How many condition variables.
     pub conditions: usize,
     /// The barriers, with their sizes.
@@ -319,34 +125,29 @@ pub struct Program {
     pub threads: Vec<Vec<Node>>,
 }
 
-impl Act {
-    /// The statements inside.
-    #[must_use]
-    pub fn body(&self) -> Option<&Vec<Node>> {
-        match self {
-            Act::IfLock { body, .. }
-            | Act::IfRwlock { body, .. }
-            | Act::IfAcquire { body, .. }
-            | Act::If { body, .. }
-            | Act::Repeat { body, .. } => Some(body),
-            _ => None,
-        }
-    }
-
-    /// The statements inside, to change.
-    pub fn body_mut(&mut self) -> Option<&mut Vec<Node>> {
-        match self {
-            Act::IfLock { body, .. }
-            | Act::IfRwlock { body, .. }
-            | Act::IfAcquire { body, .. }
-            | Act::If { body, .. }
-            | Act::Repeat { body, .. } => Some(body),
-            _ => None,
-        }
-    }
-}
-
 impl Program {
+    /// A program without anything in it.
+    #[must_use]
+    pub fn empty(seed: u64, language: Language) -> Self {
+        Program {
+            seed,
+            language,
+            style: Style::Posix,
+            plain: 0,
+            atomics: Vec::new(),
+            areas: 0,
+            blocks: 0,
+            mutexes: Vec::new(),
+            rwlocks: 0,
+            semaphores: Vec::new(),
+            channels: Vec::new(),
+            conditions: 0,
+            barriers: Vec::new(),
+            onces: Vec::new(),
+            threads: Vec::new(),
+        }
+    }
+
     /// Gives every statement its number, from 1 on.
     pub fn number(&mut self) {
         fn walk(nodes: &mut [Node], next: &mut u32) {

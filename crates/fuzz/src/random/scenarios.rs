@@ -1,12 +1,22 @@
-//! What threads do together: locking, publication, signals, barriers, and what goes wrong with them.
+//! What threads do together, and what goes wrong with it: sections under locks, locks in two orders, lost
+//! updates.
 
+use super::blocks::{heap, overlap};
+use super::channels::channel;
 use super::generate::Builder;
-use super::program::{Act, Asking, Language, MutexKind, Node, Order, Value, Var};
+use super::guards::{Guard, wrap};
+use super::program::{
+    Act, Arithmetic, Asking, Language, MutexKind, Node, Order, SemaphoreKind, Value, Var,
+};
+use super::publication::publication;
 use super::waiting::{barrier, condition, handoff, once};
 
 /// Adds one scenario to the threads' work.
 pub(crate) fn add(b: &mut Builder) {
-    match b.rng.below(20) {
+    match b.rng.below(26) {
+        20..22 => overlap(b),
+        22..24 => heap(b),
+        24..26 => channel(b),
         0..4 => guarded(b),
         4..8 => publication(b),
         8..10 => lock_order(b),
@@ -16,89 +26,6 @@ pub(crate) fn add(b: &mut Builder) {
         15 => once(b),
         16..18 => lost_update(b),
         _ => soup(b),
-    }
-}
-
-/// What surrounds a section.
-#[derive(Clone, Copy)]
-pub(super) enum Guard {
-    None,
-    Mutex(usize),
-    Try(usize, Asking),
-    Shared(usize),
-    Exclusive(usize),
-    TryRwlock(usize, bool),
-    Semaphore(usize),
-    TrySemaphore(usize, bool),
-}
-
-pub(super) fn wrap(guard: Guard, mut inner: Vec<Act>) -> Vec<Act> {
-    let around = |first: Act, mut inner: Vec<Act>, last: Act| {
-        inner.insert(0, first);
-        inner.push(last);
-        inner
-    };
-    let nodes = |acts: Vec<Act>| acts.into_iter().map(Node::from).collect::<Vec<_>>();
-    match guard {
-        Guard::None => inner,
-        Guard::Mutex(mutex) => around(Act::Lock { mutex }, inner, Act::Unlock { mutex }),
-        Guard::Try(mutex, asking) => {
-            inner.push(Act::Unlock { mutex });
-            let body = nodes(inner);
-            vec![Act::IfLock {
-                mutex,
-                asking,
-                body,
-            }]
-        }
-        Guard::Shared(rwlock) => around(
-            Act::LockShared { rwlock },
-            inner,
-            Act::UnlockShared { rwlock },
-        ),
-        Guard::Exclusive(rwlock) => around(
-            Act::LockExclusive { rwlock },
-            inner,
-            Act::UnlockExclusive { rwlock },
-        ),
-        Guard::TryRwlock(rwlock, exclusive) => {
-            inner.push(if exclusive {
-                Act::UnlockExclusive { rwlock }
-            } else {
-                Act::UnlockShared { rwlock }
-            });
-            let body = nodes(inner);
-            vec![Act::IfRwlock {
-                rwlock,
-                exclusive,
-                body,
-            }]
-        }
-        Guard::Semaphore(semaphore) => {
-            around(Act::Acquire { semaphore }, inner, Act::Post { semaphore })
-        }
-        Guard::TrySemaphore(semaphore, timed) => {
-            inner.push(Act::Post { semaphore });
-            let body = nodes(inner);
-            vec![Act::IfAcquire {
-                semaphore,
-                timed,
-                body,
-            }]
-        }
-    }
-}
-
-fn exchange(b: &mut Builder, local: usize, atomic: usize, expected: i16, desired: i16) -> Act {
-    let success = b.any_order();
-    let failure = b.failure_order(success);
-    Act::Cas {
-        local,
-        atomic,
-        expected,
-        desired,
-        success,
-        failure,
     }
 }
 
@@ -119,7 +46,7 @@ fn guarded(b: &mut Builder) {
             b.program.rwlocks - 1
         }
         _ => {
-            b.program.semaphores.push(1);
+            b.program.semaphores.push((SemaphoreKind::Own, 1));
             b.program.semaphores.len() - 1
         }
     };
@@ -132,8 +59,11 @@ fn guarded(b: &mut Builder) {
         let mut guard = match kind {
             0..3 if trying => {
                 let checked = b.program.mutexes.get(object) == Some(&MutexKind::Checked);
-                let timed = b.language() == Language::C
-                    && b.program.mutexes.get(object) == Some(&MutexKind::Normal);
+                let timed = match b.program.mutexes.get(object) {
+                    Some(MutexKind::Timed) => true,
+                    Some(MutexKind::Normal) => b.language() == Language::C,
+                    _ => false,
+                };
                 Guard::Try(
                     object,
                     match b.rng.below(3) {
@@ -144,7 +74,11 @@ fn guarded(b: &mut Builder) {
                 )
             }
             0..3 => Guard::Mutex(object),
-            3..5 if trying => Guard::TryRwlock(object, !reads),
+            3..5 if trying => Guard::TryRwlock {
+                rwlock: object,
+                exclusive: !reads,
+                timed: b.language() != Language::Rust && b.rng.percent(50),
+            },
             3..5 if reads => Guard::Shared(object),
             3..5 => Guard::Exclusive(object),
             _ if trying => Guard::TrySemaphore(object, b.rng.percent(50)),
@@ -164,114 +98,6 @@ fn guarded(b: &mut Builder) {
         }
         b.put(thread, acts);
     }
-}
-
-/// Something plain is written and published by an atomic variable, with orders that may do or not.
-pub(super) fn publication(b: &mut Builder) {
-    let var = b.plain();
-    let atomic = b.atomic();
-    let who = b.participants(2);
-    let [writer, reader, rest @ ..] = who.as_slice() else {
-        return;
-    };
-    let mut acts = b.accesses(var);
-    if b.rng.percent(25) {
-        let order = b.order(&[Order::Release, Order::AcqRel, Order::SeqCst, Order::Acquire]);
-        acts.push(Act::Fence { order });
-    }
-    let local = b.local();
-    acts.push(match b.rng.below(6) {
-        0 => Act::FetchAdd {
-            local,
-            atomic,
-            by: 1,
-            order: b.any_order(),
-        },
-        1 => Act::Exchange {
-            local,
-            atomic,
-            value: Value::Const(1),
-            order: b.any_order(),
-        },
-        2 => exchange(b, local, atomic, 0, 1),
-        _ => Act::Store {
-            atomic,
-            value: Value::Const(1),
-            order: b.store_order(),
-        },
-    });
-    if b.rng.percent(15) {
-        acts.push(Act::Store {
-            atomic,
-            value: Value::Const(2),
-            order: b.store_order(),
-        });
-    }
-    b.put(*writer, acts);
-    for middle in rest {
-        let local = b.local();
-        let act = match b.rng.below(3) {
-            0 => Act::FetchAdd {
-                local,
-                atomic,
-                by: 1,
-                order: b.any_order(),
-            },
-            1 => Act::Store {
-                atomic,
-                value: Value::Const(2),
-                order: b.store_order(),
-            },
-            _ => exchange(b, local, atomic, 1, 2),
-        };
-        b.put(*middle, vec![act]);
-    }
-    let local = b.local();
-    let mut acts = Vec::new();
-    let equals = 1 + i16::from(!rest.is_empty() && b.rng.percent(60));
-    let equals = match b.rng.below(7) {
-        0 => {
-            acts.push(Act::FetchAdd {
-                local,
-                atomic,
-                by: 2,
-                order: b.any_order(),
-            });
-            equals
-        }
-        1 => {
-            acts.push(exchange(b, local, atomic, equals, 5));
-            i16::from(b.rng.percent(60))
-        }
-        2 => {
-            acts.push(Act::Read {
-                local,
-                var: Var::Atomic(atomic),
-            });
-            equals
-        }
-        _ => {
-            acts.push(Act::Load {
-                local,
-                atomic,
-                order: b.load_order(),
-            });
-            equals
-        }
-    };
-    let mut body = Vec::new();
-    if b.rng.percent(25) {
-        let order = b.order(&[Order::Acquire, Order::AcqRel, Order::SeqCst, Order::Release]);
-        body.push(Act::Fence { order });
-    }
-    body.extend(b.accesses(var));
-    let body = body.into_iter().map(Node::from).collect();
-    acts.push(Act::If {
-        local,
-        equals,
-        body,
-    });
-    b.put(*reader, acts);
 }
 
 /// Two locks, taken in orders of everybody's own.
@@ -349,15 +175,15 @@ fn lost_update(b: &mut Builder) {
         }
         b.after.push(Act::Read { local, var }.into());
     } else {
-        let atomic = b.program.atomics;
-        b.program.atomics += 1;
+        let atomic = b.new_atomic();
         let whole = b.rng.percent(30);
         for thread in who {
             let local = b.local();
             let acts = if whole {
-                vec![Act::FetchAdd {
+                vec![Act::Fetch {
                     local,
                     atomic,
+                    how: Arithmetic::Add,
                     by: 1,
                     order: b.any_order(),
                 }]
@@ -406,12 +232,7 @@ fn soup(b: &mut Builder) {
             let acts = match b.rng.below(7) {
                 0 => {
                     let atomic = b.atomic();
-                    vec![Act::FetchAdd {
-                        local,
-                        atomic,
-                        by: 1,
-                        order: b.any_order(),
-                    }]
+                    vec![b.fetch(atomic)]
                 }
                 1 => {
                     let atomic = b.atomic();
@@ -437,7 +258,11 @@ fn soup(b: &mut Builder) {
                         },
                     ]
                 }
-                3 => vec![Act::Yield],
+                3 => vec![if b.rng.percent(50) {
+                    Act::Yield
+                } else {
+                    Act::Sleep
+                }],
                 4 => {
                     let (mutex, var) = (b.mutex(), b.plain());
                     let inner = b.accesses(var);

@@ -2,8 +2,10 @@
 //! each object knows.
 
 use super::clocks::{Clock, Seen};
-use super::program::{LOCALS, Program, THREADS, Var};
+use super::memory::objects;
+use super::program::{LOCALS, Program, THREADS};
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
 
 /// Nobody.
@@ -33,8 +35,10 @@ pub struct Thread {
     pub pc: usize,
     /// How far it is.
     pub status: Status,
-    /// Its variables, and behind them the hidden register of `+=`.
-    pub locals: [i16; LOCALS + 1],
+    /// Its variables.
+    pub locals: [i32; LOCALS],
+    /// The hidden register of `+=` and of copies.
+    pub register: u64,
     /// What it knows.
     pub clock: Clock,
     /// What it knew at its last release fence.
@@ -67,6 +71,17 @@ pub struct Rwlock {
     pub read: Clock,
 }
 
+/// A pipe or a pair of sockets.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Channel {
+    /// What the sender of each byte knew that nobody has read yet.
+    pub bytes: VecDeque<Clock>,
+    /// What all senders knew.
+    pub sent: Clock,
+    /// Whether it is closed, and what who closed it knew.
+    pub closed: Option<Clock>,
+}
+
 /// How a process has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ending {
@@ -83,10 +98,12 @@ pub enum Ending {
 pub struct State {
     /// The threads.
     pub threads: Vec<Thread>,
-    /// Plain variables, then atomic ones.
-    pub memory: Vec<i16>,
+    /// Objects of up to eight bytes: plain variables, atomic ones, areas, heap blocks.
+    pub memory: Vec<[u8; 8]>,
     /// Who accessed each of them, as far as it may still race.
     pub seen: Vec<Vec<Seen>>,
+    /// Objects that were given back.
+    pub freed: BTreeSet<usize>,
     /// What an acquire load of each atomic variable learns.
     pub released: Vec<Clock>,
     /// Mutexes.
@@ -95,12 +112,14 @@ pub struct State {
     pub rwlocks: Vec<Rwlock>,
     /// Semaphores.
     pub semaphores: Vec<(u8, Clock)>,
+    /// Pipes and sockets.
+    pub channels: Vec<Channel>,
     /// Barriers: who is there, what they know.
     pub barriers: Vec<(u8, Clock)>,
     /// 0 nobody yet, 1 under way, 2 done.
     pub onces: Vec<(u8, Clock)>,
     /// What main has printed.
-    pub printed: Vec<i16>,
+    pub printed: Vec<i32>,
     /// Set when the process is over.
     pub ending: Option<Ending>,
 }
@@ -119,7 +138,8 @@ impl State {
                 } else {
                     Status::Unborn
                 },
-                locals: [0; LOCALS + 1],
+                locals: [0; LOCALS],
+                register: 0,
                 clock,
                 fence: Clock::default(),
                 pending: Clock::default(),
@@ -141,12 +161,14 @@ impl State {
             threads: (0..program.threads.len().min(THREADS))
                 .map(thread)
                 .collect(),
-            memory: vec![0; program.plain + program.atomics],
-            seen: vec![Vec::new(); program.plain + program.atomics],
-            released: vec![nothing; program.atomics],
+            memory: vec![[0; 8]; objects(program)],
+            seen: vec![Vec::new(); objects(program)],
+            freed: BTreeSet::new(),
+            released: vec![nothing; program.atomics.len()],
             mutexes: vec![mutex; program.mutexes.len()],
             rwlocks: vec![rwlock; program.rwlocks],
-            semaphores: program.semaphores.iter().map(|n| (*n, nothing)).collect(),
+            semaphores: program.semaphores.iter().map(|s| (s.1, nothing)).collect(),
+            channels: vec![Channel::default(); program.channels.len()],
             barriers: vec![(0, nothing); program.barriers.len()],
             onces: vec![(0, nothing); program.onces.len()],
             printed: Vec::new(),
@@ -184,14 +206,5 @@ impl State {
                 })
             });
         }
-    }
-}
-
-/// Where a variable is in memory.
-#[must_use]
-pub fn place(program: &Program, var: Var) -> usize {
-    match var {
-        Var::Plain(n) => n,
-        Var::Atomic(n) => program.plain + n,
     }
 }

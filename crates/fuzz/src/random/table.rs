@@ -1,6 +1,7 @@
 //! What was found of what is there, counted for each command.
 
 use super::compare::Judge;
+use super::scan::Warned;
 use super::trial::{COMMANDS, Outcome};
 use std::fmt;
 
@@ -51,6 +52,12 @@ pub struct Figures {
     pub too_large: usize,
     /// How many the search saw all of.
     pub exhausted: usize,
+    /// How many were built with optimisation: what is found in them is not compared with their source.
+    pub optimised: usize,
+    /// Races that an exhausted search has listed and not confirmed.
+    pub unconfirmed: usize,
+    /// Pairs of lines that `scan` warned of and that do not race.
+    pub in_vain: usize,
     /// How many replays.
     pub replays: usize,
     /// How many states the interpreter saw.
@@ -61,14 +68,25 @@ pub struct Figures {
 
 impl Figures {
     /// Counts a program.
-    pub fn add(&mut self, judge: &Judge<'_>, outcome: &Outcome) {
+    pub fn add(&mut self, judge: &Judge<'_>, outcome: &Outcome, warned: Option<Warned>) {
         self.programs += 1;
+        if judge.optimised {
+            self.optimised += 1;
+            self.replays += outcome.replays;
+            return;
+        }
         self.exhausted += usize::from(outcome.exhausted);
         self.replays += outcome.replays;
         self.states += judge.known.most.states;
+        self.unconfirmed += outcome.unconfirmed;
         let truth = &judge.most;
-        for (recall, found) in self.recall.iter_mut().zip(&outcome.found) {
-            let found = found.clone().unwrap_or_default();
+        let mut found = outcome.found.clone();
+        if let Some(warned) = warned {
+            self.in_vain += warned.in_vain;
+            found.push(Some(warned.found));
+        }
+        for (recall, found) in self.recall.iter_mut().zip(found) {
+            let found = found.unwrap_or_default();
             recall.races.add(found.races.len(), truth.races.len());
             recall.racy.add(
                 usize::from(!found.races.is_empty()),
@@ -93,8 +111,17 @@ impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} programs ({} more were too large), {} searched exhaustively, {} replays, {} states",
-            self.programs, self.too_large, self.exhausted, self.replays, self.states
+            "{} programs ({} more were left out), {} of them optimised and not in the table. \
+             Of the others {} searched exhaustively, with {} races listed but not confirmed. \
+             {} replays, {} states. {} warnings of `scan` in vain.\n",
+            self.programs,
+            self.too_large,
+            self.optimised,
+            self.exhausted,
+            self.unconfirmed,
+            self.replays,
+            self.states,
+            self.in_vain
         )?;
         writeln!(
             f,

@@ -1,10 +1,10 @@
 //! One program put to all commands.
 
+use super::build::Built;
 use super::compare::{Disagreement, Found, Judge, Wrong};
-use super::generate::Known;
-use super::program::{Language, Program};
-use super::render::{Batch, render};
+use super::known::Known;
 use crate::tool::{self, Ran, Report, Tool};
+use serde_json::Value;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,56 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The commands, in the order of their columns.
-pub const COMMANDS: [&str; 4] = ["check", "watch", "predict", "explore"];
-
-/// A file of programs, built.
-#[derive(Debug)]
-pub struct Built {
-    /// The text and its lines.
-    pub batch: Batch,
-    /// The name of its file.
-    pub file: String,
-    /// The program.
-    pub program: PathBuf,
-    folder: PathBuf,
-}
-
-/// Renders and builds programs in a folder.
-///
-/// # Errors
-///
-/// What the compiler said.
-pub fn build(tool: &Tool, folder: &Path, programs: &[&Program]) -> Result<Built, String> {
-    let language = programs.first().map_or(Language::C, |p| p.language);
-    let batch = render(programs);
-    let file = format!("batch.{}", language.ending());
-    fs::create_dir_all(folder).map_err(|e| e.to_string())?;
-    fs::write(folder.join(&file), &batch.text).map_err(|e| e.to_string())?;
-    let arguments: &[&str] = match language {
-        Language::C => &["cc", "-O0", "-g", "-pthread"],
-        Language::Cpp => &["c++", "-std=c++20", "-O0", "-g", "-pthread"],
-        Language::Rust => &["rustc", "--edition", "2021", "-g"],
-    };
-    let mut all = arguments.to_vec();
-    all.extend([file.as_str(), "-o", "batch"]);
-    let tool = Tool {
-        limit: Duration::from_secs(300),
-        ..tool.clone()
-    };
-    let ran = tool.plain(folder, &all).map_err(|e| e.to_string())?;
-    if ran.code != Some(0) {
-        return Err(format!(
-            "{} ended with {:?}: {}",
-            ran.command, ran.code, ran.stderr
-        ));
-    }
-    Ok(Built {
-        program: folder.join("batch"),
-        folder: folder.to_owned(),
-        batch,
-        file,
-    })
-}
+pub const COMMANDS: [&str; 5] = ["check", "watch", "predict", "explore", "scan"];
 
 /// What came of a program.
 #[derive(Debug, Default)]
@@ -72,6 +23,8 @@ pub struct Outcome {
     pub found: Vec<Option<Found>>,
     /// Whether the search saw everything.
     pub exhausted: bool,
+    /// Pairs that race, and that the search has listed without confirming them.
+    pub unconfirmed: usize,
     /// The commands as they went.
     pub ran: Vec<Ran>,
     /// How often findings were replayed.
@@ -117,7 +70,7 @@ pub fn run(
     let mut trial = Trial {
         tool,
         folder,
-        judge: Judge::new(known, lines, &built.file),
+        judge: Judge::new(known, lines, &built.file, built.build.optimised),
         outcome: Outcome::default(),
     };
     let wanted = |name: &str| plan.only.is_none_or(|only| only == name);
@@ -249,21 +202,18 @@ impl Trial<'_> {
             behind,
             &[0, 5, 66],
         )?;
-        // What a search lists as unconfirmed it does not deny.
-        let exhausted = report.is_some_and(|r| {
-            let unconfirmed = r
-                .stats
-                .get("unconfirmed")
-                .and_then(serde_json::Value::as_array);
-            r.stats
-                .get("exhausted")
-                .and_then(serde_json::Value::as_bool)
-                == Some(true)
-                && unconfirmed.is_none_or(Vec::is_empty)
-        });
+        let stats = report.map(|r| r.stats).unwrap_or_default();
+        let exhausted = stats.get("exhausted").and_then(Value::as_bool) == Some(true);
         self.outcome.exhausted = exhausted;
         if let Some(found) = found.as_ref().filter(|_| exhausted) {
-            let missing = self.judge.exhausted("explore", found);
+            let mut missing = self.judge.exhausted("explore", found);
+            // What a search lists as unconfirmed it does not deny: that is counted.
+            let listed = stats.get("unconfirmed").and_then(Value::as_array);
+            if listed.is_some_and(|listed| !listed.is_empty()) {
+                let races = |d: &Disagreement| d.wrong == Wrong::MissedRace;
+                self.outcome.unconfirmed = missing.iter().filter(|d| races(d)).count();
+                missing.retain(|d| !races(d));
+            }
             self.outcome.wrong.extend(missing);
         }
         Ok(found)

@@ -3,7 +3,9 @@
 //!
 //! What a language leaves undefined is not generated, so that every report about a program is right or wrong.
 
-use super::program::{Act, Asking, Language, MutexKind, Node, Program, THREADS};
+use super::program::{
+    Act, Asking, Language, MutexKind, Node, Program, SemaphoreKind, Style, THREADS,
+};
 use std::collections::BTreeMap;
 
 /// What a thread may hold.
@@ -20,6 +22,10 @@ struct Walk<'a> {
     held: BTreeMap<Held, usize>,
     /// Threads that this one has created and neither joined nor detached.
     children: Vec<usize>,
+    /// Channels that this one has closed.
+    closed: Vec<usize>,
+    /// Whether this is inside of a loop.
+    repeated: bool,
 }
 
 /// Whether a program is one that the languages give a meaning.
@@ -39,12 +45,17 @@ pub fn is_valid(program: &Program) -> bool {
     if creators.first() != Some(&0) || creators.iter().skip(1).any(|n| *n != 1) {
         return false;
     }
+    if !(is_given_back_once(program) && closer_is_only_sender(program)) {
+        return false;
+    }
     program.threads.iter().enumerate().all(|(number, body)| {
         let mut walk = Walk {
             program,
             main: number == 0,
             held: BTreeMap::new(),
             children: Vec::new(),
+            closed: Vec::new(),
+            repeated: false,
         };
         if walk.block(body, true).is_none() {
             return false;
@@ -52,6 +63,49 @@ pub fn is_valid(program: &Program) -> bool {
         // A std::thread must not be destroyed while it can be joined, and a std::mutex is its owner's to give
         // back.
         program.language != Language::Cpp || (walk.children.is_empty() && walk.held.is_empty())
+    })
+}
+
+/// Whether no heap block is freed by two statements.
+fn is_given_back_once(program: &Program) -> bool {
+    let mut freed = vec![0; program.blocks];
+    program.visit(&mut |node| {
+        if let Act::Free { block } = node.act
+            && let Some(count) = freed.get_mut(block)
+        {
+            *count += 1;
+        }
+    });
+    freed.iter().all(|count| *count <= 1)
+}
+
+/// Whether nobody sends on a channel that another thread closes.
+fn closer_is_only_sender(program: &Program) -> bool {
+    let uses = |body: &Vec<Node>, channel: usize, closes: bool| {
+        let like = |node: &Node| match node.act {
+            Act::Close { channel: c } => c == channel && closes,
+            Act::Send { channel: c } => c == channel,
+            _ => false,
+        };
+        fn any(nodes: &[Node], like: &dyn Fn(&Node) -> bool) -> bool {
+            let inside = |n: &Node| n.act.body().is_some_and(|body| any(body, like));
+            nodes.iter().any(|n| like(n) || inside(n))
+        }
+        any(body, &like)
+    };
+    (0..program.channels.len()).all(|channel| {
+        let mut threads = program.threads.iter();
+        let closes = |body: &&Vec<Node>| {
+            let close = |n: &Node| matches!(n.act, Act::Close { channel: c } if c == channel);
+            body.iter().any(close)
+        };
+        !threads.any(|body| closes(&body))
+            || program
+                .threads
+                .iter()
+                .filter(|body| uses(body, channel, true))
+                .count()
+                == 1
     })
 }
 
@@ -107,7 +161,9 @@ impl Walk<'_> {
                 match self.kind(*mutex)? {
                     MutexKind::Recursive => {}
                     MutexKind::Checked if again => return None,
-                    MutexKind::Normal | MutexKind::Spin if again && language != Language::C => {
+                    MutexKind::Normal | MutexKind::Spin | MutexKind::Timed
+                        if again && language != Language::C =>
+                    {
                         return None;
                     }
                     _ => {}
@@ -126,7 +182,11 @@ impl Walk<'_> {
                     Asking::Try => {
                         language == Language::C || !again || kind == MutexKind::Recursive
                     }
-                    Asking::Timed => language == Language::C && !again && kind == MutexKind::Normal,
+                    Asking::Timed => {
+                        let posix = language == Language::C && self.program.style == Style::Posix;
+                        let fits = kind == MutexKind::Timed || posix && kind == MutexKind::Normal;
+                        !again && fits
+                    }
                     Asking::Checked => language == Language::C && kind == MutexKind::Checked,
                 };
                 if !fits {
@@ -152,8 +212,12 @@ impl Walk<'_> {
             Act::IfRwlock {
                 rwlock,
                 exclusive,
+                timed,
                 body,
             } => {
+                if *timed && language == Language::Rust {
+                    return None;
+                }
                 self.rwlock_free(*rwlock)?;
                 self.inside_taken(
                     body,
@@ -165,7 +229,12 @@ impl Walk<'_> {
                 )?;
             }
             Act::Acquire { .. } => self.may_wait()?,
-            Act::IfAcquire { body, .. } => {
+            Act::IfAcquire {
+                semaphore, body, ..
+            } => {
+                if self.program.semaphores.get(*semaphore)?.0 != SemaphoreKind::Own {
+                    return None;
+                }
                 self.may_wait()?;
                 self.inside(body)?;
             }
@@ -179,7 +248,21 @@ impl Walk<'_> {
                 }
             }
             Act::Barrier { .. } | Act::Once { .. } => self.may_wait()?,
-            Act::If { body, .. } | Act::Repeat { body, .. } => self.inside(body)?,
+            Act::If { body, .. } => self.inside(body)?,
+            Act::Repeat { body, .. } => {
+                let outer = std::mem::replace(&mut self.repeated, true);
+                self.inside(body)?;
+                self.repeated = outer;
+            }
+            Act::Free { .. } => return (!self.repeated).then_some(()),
+            Act::Receive { .. } => self.may_wait()?,
+            Act::Send { channel } => return (!self.closed.contains(channel)).then_some(()),
+            Act::Close { channel } => {
+                if !top || self.closed.contains(channel) {
+                    return None;
+                }
+                self.closed.push(*channel);
+            }
             Act::Create { thread } => {
                 if !top || *thread == 0 {
                     return None;

@@ -1,8 +1,9 @@
 //! Scenarios in which somebody waits: conditions, barriers, semaphores, things that are done once.
 
 use super::generate::Builder;
-use super::program::{Act, Language, Node, Value};
-use super::scenarios::{Guard, publication, wrap};
+use super::guards::{Guard, wrap};
+use super::program::{Act, Language, Node, SemaphoreKind, Value};
+use super::publication::publication;
 
 /// A flag, a mutex and a condition.
 pub(super) fn condition(b: &mut Builder) {
@@ -89,7 +90,12 @@ pub(super) fn handoff(b: &mut Builder) {
     if b.language() == Language::Rust {
         return publication(b);
     }
-    b.program.semaphores.push(u8::from(b.rng.percent(15)));
+    let kind = match b.rng.below(4) {
+        0 => SemaphoreKind::Eventfd,
+        _ => SemaphoreKind::Own,
+    };
+    let first = u8::from(b.rng.percent(15));
+    b.program.semaphores.push((kind, first));
     let semaphore = b.program.semaphores.len() - 1;
     let var = b.plain();
     let who = b.participants(2);
@@ -103,7 +109,7 @@ pub(super) fn handoff(b: &mut Builder) {
         b.put(*giver, acts);
     }
     let inner = b.accesses(var);
-    let acts = if b.rng.percent(30) {
+    let acts = if kind == SemaphoreKind::Own && b.rng.percent(30) {
         let body = inner.into_iter().map(Node::from).collect();
         vec![Act::IfAcquire {
             semaphore,

@@ -108,10 +108,18 @@ pub fn on_descriptor<R: Interrupted>(
     if !threads::visible() || mode() != Mode::Serial {
         return real();
     }
-    serial::point();
+    let op = match events & libc::POLLIN {
+        0 => Op::Send,
+        _ => Op::Receive,
+    };
+    serial::point_before_others(op, channel(fd), pc);
     // As long as others can run, one of them may be the other end.
     while !is_ready(fd, events) {
         let is_own = is_own_pipe(fd);
+        if is_own {
+            // A schedule that ends in this wait ends here.
+            serial::gate(Op::Take, channel(fd), 0, pc);
+        }
         let (kind, unended) = match is_own {
             true => (
                 Kind::OwnDescriptor,

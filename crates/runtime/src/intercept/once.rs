@@ -120,6 +120,8 @@ extern "C" fn begin_once() -> extern "C" fn() {
     // SAFETY: `once` of this thread has put it there and waits.
     let attempt = unsafe { &*(*local()).once };
     try_again(attempt.control, attempt.control);
+    // Whoever comes first does it: nothing else says that others could have been.
+    serial::noticed(Op::Receive, attempt.control, attempt.control);
     attempt.routine
 }
 
@@ -158,7 +160,10 @@ unsafe extern "C" fn guard_acquire(guard: usize) -> c_int {
     let first = unsafe { real::__cxa_guard_acquire(guard) };
     match first {
         0 => event::sync(Op::Receive, guard, pc),
-        _ => try_again(guard, pc),
+        _ => {
+            try_again(guard, pc);
+            serial::noticed(Op::Receive, guard, pc);
+        }
     }
     first
 }

@@ -363,6 +363,18 @@ fn range_deed(write: bool, addr: usize, length: usize, pc: usize) -> Deed {
     }
 }
 
+/// An operation that orders nothing, and that a search must know of all the same: who comes first decides something.
+pub fn noticed(op: Op, object: usize, pc: usize) {
+    if mode() != Mode::Serial || off() || !threads::visible() {
+        return;
+    }
+    with_turn(|me| {
+        if turn_holder().explorer.is_on() {
+            turn_holder().explored(me, deed(op, object, 0, pc), None, false);
+        }
+    });
+}
+
 /// A synchronisation, with the values of an atomic access.
 pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
     with_turn(|me| {

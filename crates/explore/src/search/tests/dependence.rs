@@ -112,3 +112,19 @@ fn two_atomics_are_no_data_race() {
     assert!(!conflict(&write, &deed(Op::Read, 4, 1)));
     assert!(conflict(&write, &deed(Op::Free, 0, 16)));
 }
+
+#[test]
+fn who_receives_could_have_been_another() {
+    let send = |thread| (thread, deed(Op::Send, 7, 0));
+    let receive = |thread| (thread, deed(Op::Receive, 7, 0));
+    // What the first took would have done for the second as well, whatever was sent between.
+    let races = raced(&[receive(1), send(3), receive(2)]);
+    assert_eq!(races, [vec![], vec![0], vec![1, 0]]);
+    assert_eq!(raced(&[receive(1), receive(2)]), [vec![], vec![0]]);
+    // Another channel has nothing to do with it.
+    let other = (2, deed(Op::Receive, 8, 0));
+    assert_eq!(
+        raced(&[receive(1), other]),
+        [vec![], vec![]] as [Vec<usize>; 2]
+    );
+}

@@ -1,64 +1,13 @@
 //! C: pthreads, POSIX semaphores, C11 atomics.
 
+use super::shared::{
+    BLOCK, COMMON, choose, descriptors, is_eventfd, memory, number, order, value, var,
+};
+use super::style::{functions, is_c11, is_spin, limit, result};
 use super::{Writer, local};
-use crate::random::program::{Act, Asking, LOCALS, MutexKind, Order, Program, Value, Var};
+use crate::random::program::{Act, Asking, LOCALS, MutexKind, Program, Style, Var};
 
 pub(super) struct C;
-
-/// The name of an order in C and C++.
-pub(super) fn order(order: Order) -> &'static str {
-    match order {
-        Order::Relaxed => "memory_order_relaxed",
-        Order::Acquire => "memory_order_acquire",
-        Order::Release => "memory_order_release",
-        Order::AcqRel => "memory_order_acq_rel",
-        Order::SeqCst => "memory_order_seq_cst",
-    }
-}
-
-pub(super) fn value(value: Value) -> String {
-    match value {
-        Value::Const(number) => number.to_string(),
-        Value::Local(from, 0) => local(from),
-        Value::Local(from, more) => format!("{} + {more}", local(from)),
-    }
-}
-
-fn var(n: usize, var: Var) -> String {
-    match var {
-        Var::Plain(i) => format!("v{n}_{i}"),
-        Var::Atomic(i) => format!("*(int *)&a{n}_{i}"),
-    }
-}
-
-/// The declarations of a program's functions and of a thread's variables, in C and C++.
-pub(super) fn functions(n: usize, program: &Program) -> Vec<String> {
-    let mut out = Vec::new();
-    for thread in 1..program.threads.len() {
-        out.push(format!("static void *thread{n}_{thread}(void *unused);"));
-    }
-    out
-}
-
-/// The function of the file that chooses a program, in C and C++.
-pub(super) fn choose(many: usize) -> Vec<String> {
-    let mut out = vec![
-        String::new(),
-        "int main(int argc, char **argv) {".to_owned(),
-        "    switch (argc > 1 ? atoi(argv[1]) : 0) {".to_owned(),
-    ];
-    for n in 0..many {
-        out.push(format!("    case {n}: return main{n}();"));
-    }
-    out.extend(["    default: return 2;", "    }", "}"].map(str::to_owned));
-    out
-}
-
-impl C {
-    fn is_spin(program: &Program, mutex: usize) -> bool {
-        program.mutexes.get(mutex) == Some(&MutexKind::Spin)
-    }
-}
 
 impl Writer for C {
     fn prelude(&self) -> Vec<String> {
@@ -70,19 +19,18 @@ impl Writer for C {
             "#include <stdatomic.h>",
             "#include <stdio.h>",
             "#include <stdlib.h>",
+            "#include <string.h>",
+            "#include <sys/eventfd.h>",
+            "#include <sys/socket.h>",
+            "#include <threads.h>",
             "#include <time.h>",
             "#include <unistd.h>",
             "static __thread int tls;",
-            "static struct timespec *soon(struct timespec *at) {",
-            "    clock_gettime(CLOCK_REALTIME, at);",
-            "    at->tv_nsec += 2000000;",
-            "    at->tv_sec += at->tv_nsec / 1000000000;",
-            "    at->tv_nsec %= 1000000000;",
-            "    return at;",
-            "}",
         ]
+        .into_iter()
+        .chain(COMMON)
         .map(str::to_owned)
-        .to_vec()
+        .collect()
     }
 
     fn globals(&self, n: usize, program: &Program) -> Vec<String> {
@@ -90,12 +38,14 @@ impl Writer for C {
         for i in 0..program.plain {
             out.push(format!("static int v{n}_{i};"));
         }
-        for i in 0..program.atomics {
-            out.push(format!("static atomic_int a{n}_{i};"));
+        for (i, width) in program.atomics.iter().enumerate() {
+            out.push(format!("static _Atomic {} a{n}_{i};", number(*width)));
         }
+        out.extend(memory(n, program));
         for (i, kind) in program.mutexes.iter().enumerate() {
             out.push(match kind {
-                MutexKind::Normal => {
+                _ if is_c11(program, i) => format!("static mtx_t m{n}_{i};"),
+                MutexKind::Normal | MutexKind::Timed => {
                     format!("static pthread_mutex_t m{n}_{i} = PTHREAD_MUTEX_INITIALIZER;")
                 }
                 MutexKind::Recursive => format!(
@@ -115,18 +65,23 @@ impl Writer for C {
         for i in 0..program.semaphores.len() {
             out.push(format!("static sem_t s{n}_{i};"));
         }
+        let c11 = program.style == Style::C11;
         for i in 0..program.conditions {
-            out.push(format!(
-                "static pthread_cond_t c{n}_{i} = PTHREAD_COND_INITIALIZER;"
-            ));
+            out.push(if c11 {
+                format!("static cnd_t c{n}_{i};")
+            } else {
+                format!("static pthread_cond_t c{n}_{i} = PTHREAD_COND_INITIALIZER;")
+            });
         }
         for i in 0..program.barriers.len() {
             out.push(format!("static pthread_barrier_t b{n}_{i};"));
         }
         for i in 0..program.onces.len() {
-            out.push(format!(
-                "static pthread_once_t o{n}_{i} = PTHREAD_ONCE_INIT;"
-            ));
+            out.push(if c11 {
+                format!("static once_flag o{n}_{i} = ONCE_FLAG_INIT;")
+            } else {
+                format!("static pthread_once_t o{n}_{i} = PTHREAD_ONCE_INIT;")
+            });
         }
         out.extend(functions(n, program));
         out
@@ -139,8 +94,12 @@ impl Writer for C {
     fn open_thread(&self, n: usize, program: &Program, thread: usize) -> Vec<String> {
         let mut out = if thread == 0 {
             let mut out = vec![format!("static int main{n}(void) {{")];
-            for (i, first) in program.semaphores.iter().enumerate() {
+            for (i, (_, first)) in program.semaphores.iter().enumerate() {
                 out.push(format!("sem_init(&s{n}_{i}, 0, {first});"));
+            }
+            out.extend(descriptors(n, program));
+            for i in 0..program.blocks {
+                out.push(format!("h{n}_{i} = calloc(1, {BLOCK});"));
             }
             for (i, size) in program.barriers.iter().enumerate() {
                 out.push(format!("pthread_barrier_init(&b{n}_{i}, NULL, {size});"));
@@ -150,24 +109,41 @@ impl Writer for C {
                     out.push(format!(
                         "pthread_spin_init(&m{n}_{i}, PTHREAD_PROCESS_PRIVATE);"
                     ));
+                } else if is_c11(program, i) {
+                    let kind = match kind {
+                        MutexKind::Recursive => "mtx_plain | mtx_recursive",
+                        MutexKind::Timed => "mtx_timed",
+                        _ => "mtx_plain",
+                    };
+                    out.push(format!("mtx_init(&m{n}_{i}, {kind});"));
                 }
+            }
+            if program.style == Style::C11 {
+                out.extend((0..program.conditions).map(|i| format!("cnd_init(&c{n}_{i});")));
             }
             out
         } else {
-            vec![format!("static void *thread{n}_{thread}(void *unused) {{")]
+            let result = result(program);
+            vec![format!(
+                "static {result} thread{n}_{thread}(void *unused) {{"
+            )]
         };
         for i in 0..LOCALS - 1 {
             out.push(format!("int l{i} = 0;"));
         }
+        out.push("long sink;".to_owned());
         for i in 1..program.threads.len() {
-            out.push(format!("pthread_t t{i};"));
+            out.push(match program.style {
+                Style::Posix => format!("pthread_t t{i};"),
+                Style::C11 => format!("thrd_t t{i};"),
+            });
         }
         out
     }
 
-    fn close_thread(&self, _: &Program, thread: usize) -> Vec<String> {
+    fn close_thread(&self, program: &Program, thread: usize) -> Vec<String> {
         vec![
-            if thread == 0 {
+            if thread == 0 || program.style == Style::C11 {
                 "return 0;"
             } else {
                 "return unused;"
@@ -178,9 +154,9 @@ impl Writer for C {
 
     fn leaf(&self, n: usize, program: &Program, act: &Act) -> String {
         match act {
-            Act::Read { local: l, var: v } => format!("{} = {};", local(*l), var(n, *v)),
-            Act::Write { var: v, value: x } => format!("{} = {};", var(n, *v), value(*x)),
-            Act::Add { var: v, by } => format!("{} += {by};", var(n, *v)),
+            Act::Read { local: l, var: v } => format!("{} = {};", local(*l), var(n, program, *v)),
+            Act::Write { var: v, value: x } => format!("{} = {};", var(n, program, *v), value(*x)),
+            Act::Add { var: v, by } => format!("{} += {by};", var(n, program, *v)),
             Act::Load {
                 local: l,
                 atomic,
@@ -199,15 +175,30 @@ impl Writer for C {
                 value(*x),
                 order(*o)
             ),
-            Act::FetchAdd {
+            Act::Touch { var: v } => format!("sink = {};", var(n, program, *v)),
+            Act::Copy { from, to, bytes } => {
+                format!("memcpy(&u{n}_{to}, &u{n}_{from}, {bytes});")
+            }
+            Act::Fill { area, value, bytes } => format!("memset(&u{n}_{area}, {value}, {bytes});"),
+            Act::Free { block } => format!("free(h{n}_{block});"),
+            Act::Send { channel } => {
+                format!("if (write(p{n}_{channel}[1], \"\", 1) != 1) abort();")
+            }
+            Act::Receive { channel, local: l } => {
+                format!("{} = read(p{n}_{channel}[0], &(char){{0}}, 1);", local(*l))
+            }
+            Act::Close { channel } => format!("close(p{n}_{channel}[1]);"),
+            Act::Fetch {
                 local: l,
                 atomic,
+                how,
                 by,
                 order: o,
             } => {
                 format!(
-                    "{} = atomic_fetch_add_explicit(&a{n}_{atomic}, {by}, {});",
+                    "{} = atomic_fetch_{}_explicit(&a{n}_{atomic}, {by}, {});",
                     local(*l),
+                    how.name(),
                     order(*o)
                 )
             }
@@ -232,17 +223,22 @@ impl Writer for C {
                 success,
                 failure,
             } => format!(
-                "{} = atomic_compare_exchange_strong_explicit(&a{n}_{atomic}, &(int){{{expected}}}, {desired}, {}, {});",
+                "{} = atomic_compare_exchange_strong_explicit(&a{n}_{atomic}, &({}){{{expected}}}, {desired}, {}, {});",
                 local(*l),
+                number(program.atomics.get(*atomic).copied().unwrap_or(4)),
                 order(*success),
                 order(*failure)
             ),
             Act::Fence { order: o } => format!("atomic_thread_fence({});", order(*o)),
-            Act::Lock { mutex } if C::is_spin(program, *mutex) => {
+            Act::Lock { mutex } if is_spin(program, *mutex) => {
                 format!("pthread_spin_lock(&m{n}_{mutex});")
             }
-            Act::Unlock { mutex } if C::is_spin(program, *mutex) => {
+            Act::Unlock { mutex } if is_spin(program, *mutex) => {
                 format!("pthread_spin_unlock(&m{n}_{mutex});")
+            }
+            Act::Lock { mutex } if is_c11(program, *mutex) => format!("mtx_lock(&m{n}_{mutex});"),
+            Act::Unlock { mutex } if is_c11(program, *mutex) => {
+                format!("mtx_unlock(&m{n}_{mutex});")
             }
             Act::Lock { mutex } => format!("pthread_mutex_lock(&m{n}_{mutex});"),
             Act::Unlock { mutex } => format!("pthread_mutex_unlock(&m{n}_{mutex});"),
@@ -251,21 +247,59 @@ impl Writer for C {
             Act::UnlockShared { rwlock } | Act::UnlockExclusive { rwlock } => {
                 format!("pthread_rwlock_unlock(&r{n}_{rwlock});")
             }
+            Act::Acquire { semaphore } if is_eventfd(program, *semaphore) => {
+                format!("if (read(e{n}_{semaphore}, &(long){{0}}, 8) != 8) abort();")
+            }
+            Act::Post { semaphore } if is_eventfd(program, *semaphore) => {
+                format!("if (write(e{n}_{semaphore}, &(long){{1}}, 8) != 8) abort();")
+            }
             Act::Acquire { semaphore } => format!("sem_wait(&s{n}_{semaphore});"),
             Act::Post { semaphore } => format!("sem_post(&s{n}_{semaphore});"),
             Act::Wait { condition, mutex } => {
-                format!("pthread_cond_wait(&c{n}_{condition}, &m{n}_{mutex});")
+                let wait = if program.style == Style::C11 {
+                    "cnd_wait"
+                } else {
+                    "pthread_cond_wait"
+                };
+                format!("{wait}(&c{n}_{condition}, &m{n}_{mutex});")
             }
             Act::TimedWait {
                 condition,
                 mutex,
                 local: l,
-            } => format!(
-                "{} = pthread_cond_timedwait(&c{n}_{condition}, &m{n}_{mutex}, soon(&(struct timespec){{0}})) != 0;",
-                local(*l)
-            ),
-            Act::Signal { condition } => format!("pthread_cond_signal(&c{n}_{condition});"),
-            Act::Broadcast { condition } => format!("pthread_cond_broadcast(&c{n}_{condition});"),
+            } => {
+                let (name, until) = match program.style {
+                    Style::C11 => ("cnd_timed", limit(0).1),
+                    Style::Posix if *condition % 2 == 0 => ("pthread_cond_timed", limit(0).1),
+                    Style::Posix => ("pthread_cond_clock", limit(1).1),
+                };
+                let l = local(*l);
+                format!("{l} = {name}wait(&c{n}_{condition}, &m{n}_{mutex}, {until}) != 0;")
+            }
+            Act::Signal { condition } | Act::Broadcast { condition } => {
+                let name = match (program.style, act) {
+                    (Style::C11, Act::Signal { .. }) => "cnd_signal",
+                    (Style::C11, _) => "cnd_broadcast",
+                    (Style::Posix, Act::Signal { .. }) => "pthread_cond_signal",
+                    (Style::Posix, _) => "pthread_cond_broadcast",
+                };
+                format!("{name}(&c{n}_{condition});")
+            }
+            Act::Once { once } if program.style == Style::C11 => {
+                format!("call_once(&o{n}_{once}, once{n}_{once});")
+            }
+            Act::Create { thread } if program.style == Style::C11 => {
+                format!("thrd_create(&t{thread}, thread{n}_{thread}, NULL);")
+            }
+            Act::Join { thread } if program.style == Style::C11 => {
+                format!("thrd_join(t{thread}, NULL);")
+            }
+            Act::Detach { thread } if program.style == Style::C11 => {
+                format!("thrd_detach(t{thread});")
+            }
+            Act::Yield if program.style == Style::C11 => "thrd_yield();".to_owned(),
+            Act::Leave if program.style == Style::C11 => "thrd_exit(0);".to_owned(),
+            Act::Sleep => "nanosleep(&(struct timespec){0, 1000}, NULL);".to_owned(),
             Act::Barrier { barrier } => format!("pthread_barrier_wait(&b{n}_{barrier});"),
             Act::Once { once } => format!("pthread_once(&o{n}_{once}, once{n}_{once});"),
             Act::Check { local: l, equals } => format!("if ({} != {equals}) abort();", local(*l)),
@@ -276,8 +310,8 @@ impl Writer for C {
             Act::Detach { thread } => format!("pthread_detach(t{thread});"),
             Act::Print {
                 var: Var::Atomic(i),
-            } => format!("printf(\"%d\\n\", atomic_load(&a{n}_{i}));"),
-            Act::Print { var: v } => format!("printf(\"%d\\n\", {});", var(n, *v)),
+            } => format!("printf(\"%d\\n\", (int)atomic_load(&a{n}_{i}));"),
+            Act::Print { var: v } => format!("printf(\"%d\\n\", (int){});", var(n, program, *v)),
             Act::Yield => "sched_yield();".to_owned(),
             Act::Exit { flush: true } => "exit(0);".to_owned(),
             Act::Exit { flush: false } => "_exit(0);".to_owned(),
@@ -288,36 +322,53 @@ impl Writer for C {
 
     fn open(&self, n: usize, program: &Program, act: &Act) -> String {
         match act {
-            Act::Await { var: v, until, .. } => format!("while ({} != {until}) {{", var(n, *v)),
+            Act::Await { var: v, until, .. } => {
+                format!("while ({} != {until}) {{", var(n, program, *v))
+            }
             Act::If {
                 local: l, equals, ..
             } => format!("if ({} == {equals}) {{", local(*l)),
             Act::Repeat { times, .. } => format!("for (int i = 0; i < {times}; i++) {{"),
             Act::IfLock { mutex, asking, .. } => match asking {
-                Asking::Try if C::is_spin(program, *mutex) => {
+                Asking::Try if is_spin(program, *mutex) => {
                     format!("if (pthread_spin_trylock(&m{n}_{mutex}) == 0) {{")
                 }
+                Asking::Try if is_c11(program, *mutex) => {
+                    format!("if (mtx_trylock(&m{n}_{mutex}) == thrd_success) {{")
+                }
+                Asking::Timed if is_c11(program, *mutex) => {
+                    let until = limit(0).1;
+                    format!("if (mtx_timedlock(&m{n}_{mutex}, {until}) == thrd_success) {{")
+                }
                 Asking::Try => format!("if (pthread_mutex_trylock(&m{n}_{mutex}) == 0) {{"),
-                Asking::Timed => format!(
-                    "if (pthread_mutex_timedlock(&m{n}_{mutex}, soon(&(struct timespec){{0}})) == 0) {{"
-                ),
+                Asking::Timed => {
+                    let (kind, until) = limit(*mutex);
+                    format!("if (pthread_mutex_{kind}lock(&m{n}_{mutex}, {until}) == 0) {{")
+                }
                 Asking::Checked => format!("if (pthread_mutex_lock(&m{n}_{mutex}) == 0) {{"),
             },
             Act::IfRwlock {
                 rwlock,
-                exclusive: true,
+                exclusive,
+                timed,
                 ..
-            } => format!("if (pthread_rwlock_trywrlock(&r{n}_{rwlock}) == 0) {{"),
-            Act::IfRwlock { rwlock, .. } => {
-                format!("if (pthread_rwlock_tryrdlock(&r{n}_{rwlock}) == 0) {{")
+            } => {
+                let lock = if *exclusive { "wrlock" } else { "rdlock" };
+                if *timed {
+                    let (kind, until) = limit(*rwlock);
+                    format!("if (pthread_rwlock_{kind}{lock}(&r{n}_{rwlock}, {until}) == 0) {{")
+                } else {
+                    format!("if (pthread_rwlock_try{lock}(&r{n}_{rwlock}) == 0) {{")
+                }
             }
             Act::IfAcquire {
                 semaphore,
                 timed: true,
                 ..
-            } => format!(
-                "if (sem_timedwait(&s{n}_{semaphore}, soon(&(struct timespec){{0}})) == 0) {{"
-            ),
+            } => {
+                let (kind, until) = limit(*semaphore);
+                format!("if (sem_{kind}wait(&s{n}_{semaphore}, {until}) == 0) {{")
+            }
             Act::IfAcquire { semaphore, .. } => {
                 format!("if (sem_trywait(&s{n}_{semaphore}) == 0) {{")
             }

@@ -3,6 +3,8 @@
 mod c;
 mod cpp;
 mod rust;
+mod shared;
+mod style;
 
 use super::program::{Act, Language, Node, Program};
 use std::collections::BTreeMap;

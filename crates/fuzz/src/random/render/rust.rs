@@ -2,7 +2,8 @@
 //! asking.
 
 use super::Writer;
-use crate::random::program::{Act, LOCALS, Order, Program, Value, Var};
+use super::shared::{BLOCK, INSIDE};
+use crate::random::program::{Act, ChannelKind, LOCALS, Order, Program, Value, Var};
 
 pub(super) struct Rust;
 
@@ -24,10 +25,47 @@ fn value(value: Value) -> String {
     }
 }
 
+/// The type of so many bytes.
+fn number(width: u8) -> &'static str {
+    match width {
+        1 => "i8",
+        2 => "i16",
+        8 => "i64",
+        _ => "i32",
+    }
+}
+
+fn atomic_width(program: &Program, atomic: usize) -> u8 {
+    program.atomics.get(atomic).copied().unwrap_or(4)
+}
+
+/// A variable's type.
+fn type_of(program: &Program, var: Var) -> &'static str {
+    number(match var {
+        Var::Plain(_) => 4,
+        Var::Atomic(i) => atomic_width(program, i),
+        Var::Part { width, .. } | Var::Block { width, .. } => width,
+    })
+}
+
 fn var(n: usize, var: Var) -> String {
     match var {
         Var::Plain(i) => format!("*V{n}_{i}.0.get()"),
         Var::Atomic(i) => format!("*A{n}_{i}.as_ptr()"),
+        Var::Part { area, at, width } => {
+            format!(
+                "*U{n}_{area}.0.get().cast::<{}>().add({})",
+                number(width),
+                at / width
+            )
+        }
+        Var::Block { block, at, width } => {
+            format!(
+                "*H{n}_{block}.add({}).cast::<{}>()",
+                INSIDE + at,
+                number(width)
+            )
+        }
     }
 }
 
@@ -36,11 +74,21 @@ impl Writer for Rust {
         [
             "#![allow(warnings)]",
             "use std::cell::UnsafeCell;",
-            "use std::sync::atomic::{AtomicI32, Ordering, fence};",
+            "use std::sync::atomic::{AtomicI8, AtomicI16, AtomicI32, AtomicI64, Ordering, fence};",
             "use std::sync::{Barrier, Condvar, Mutex, MutexGuard, Once, RwLock, RwLockReadGuard, RwLockWriteGuard};",
-            "unsafe extern \"C\" { fn abort() -> !; }",
+            "unsafe extern \"C\" {",
+            "    fn abort() -> !;",
+            "    fn pipe(ends: *mut i32) -> i32;",
+            "    fn socketpair(domain: i32, kind: i32, protocol: i32, ends: *mut i32) -> i32;",
+            "    fn read(fd: i32, to: *mut u8, many: usize) -> isize;",
+            "    fn write(fd: i32, from: *const u8, many: usize) -> isize;",
+            "    fn close(fd: i32) -> i32;",
+            "}",
             "struct Plain(UnsafeCell<i32>);",
             "unsafe impl Sync for Plain {}",
+            "#[repr(align(8))]",
+            "struct Area(UnsafeCell<[u8; 8]>);",
+            "unsafe impl Sync for Area {}",
         ]
         .map(str::to_owned)
         .to_vec()
@@ -53,8 +101,22 @@ impl Writer for Rust {
                 "static V{n}_{i}: Plain = Plain(UnsafeCell::new(0));"
             ));
         }
-        for i in 0..program.atomics {
-            out.push(format!("static A{n}_{i}: AtomicI32 = AtomicI32::new(0);"));
+        for (i, width) in program.atomics.iter().enumerate() {
+            let atomic = format!("AtomicI{}", width * 8);
+            out.push(format!("static A{n}_{i}: {atomic} = {atomic}::new(0);"));
+        }
+        for i in 0..program.areas {
+            out.push(format!(
+                "static U{n}_{i}: Area = Area(UnsafeCell::new([0; 8]));"
+            ));
+        }
+        for i in 0..program.blocks {
+            out.push(format!(
+                "static mut H{n}_{i}: *mut u8 = std::ptr::null_mut();"
+            ));
+        }
+        for i in 0..program.channels.len() {
+            out.push(format!("static mut P{n}_{i}: [i32; 2] = [0; 2];"));
         }
         for i in 0..program.mutexes.len() {
             out.push(format!("static M{n}_{i}: Mutex<()> = Mutex::new(());"));
@@ -84,6 +146,21 @@ impl Writer for Rust {
         } else {
             format!("fn thread{n}_{thread}() {{")
         }];
+        if thread == 0 {
+            for i in 0..program.blocks {
+                out.push(format!(
+                    "unsafe {{ H{n}_{i} = Box::into_raw(Box::new([0_u8; {BLOCK}])).cast() }};"
+                ));
+            }
+            for (i, kind) in program.channels.iter().enumerate() {
+                let ends = format!("&raw mut P{n}_{i} as *mut i32");
+                let call = match kind {
+                    ChannelKind::Pipe => format!("pipe({ends})"),
+                    ChannelKind::Socket => format!("socketpair(1, 1, 0, {ends})"),
+                };
+                out.push(format!("unsafe {{ if {call} != 0 {{ abort() }} }};"));
+            }
+        }
         for i in 0..LOCALS {
             out.push(format!("let mut l{i}: i32 = 0;"));
         }
@@ -109,35 +186,68 @@ impl Writer for Rust {
         mutexes.chain(rwlocks).collect()
     }
 
-    fn leaf(&self, n: usize, _: &Program, act: &Act) -> String {
+    fn leaf(&self, n: usize, program: &Program, act: &Act) -> String {
         match act {
-            Act::Read { local: l, var: v } => format!("l{l} = unsafe {{ {} }};", var(n, *v)),
+            Act::Read { local: l, var: v } => format!("l{l} = unsafe {{ {} }} as i32;", var(n, *v)),
+            Act::Touch { var: v } => format!("let _sink = unsafe {{ {} }};", var(n, *v)),
             Act::Write { var: v, value: x } => {
-                format!("unsafe {{ {} = {} }};", var(n, *v), value(*x))
+                let of = type_of(program, *v);
+                format!("unsafe {{ {} = ({}) as {of} }};", var(n, *v), value(*x))
             }
             Act::Add { var: v, by } => format!("unsafe {{ {} += {by} }};", var(n, *v)),
+            Act::Copy { from, to, bytes } => format!(
+                "unsafe {{ std::ptr::copy_nonoverlapping(U{n}_{from}.0.get().cast::<u8>(), U{n}_{to}.0.get().cast::<u8>(), {bytes}) }};"
+            ),
+            Act::Fill { area, value, bytes } => format!(
+                "unsafe {{ std::ptr::write_bytes(U{n}_{area}.0.get().cast::<u8>(), {value}, {bytes}) }};"
+            ),
+            Act::Free { block } => {
+                format!("unsafe {{ drop(Box::from_raw(H{n}_{block}.cast::<[u8; {BLOCK}]>())) }};")
+            }
+            Act::Send { channel } => format!(
+                "unsafe {{ if write(P{n}_{channel}[1], [0_u8].as_ptr(), 1) != 1 {{ abort() }} }};"
+            ),
+            Act::Receive { channel, local: l } => format!(
+                "l{l} = unsafe {{ read(P{n}_{channel}[0], [0_u8].as_mut_ptr(), 1) }} as i32;"
+            ),
+            Act::Close { channel } => format!("unsafe {{ close(P{n}_{channel}[1]) }};"),
             Act::Load {
                 local: l,
                 atomic,
                 order: o,
-            } => format!("l{l} = A{n}_{atomic}.load({});", order(*o)),
+            } => format!("l{l} = A{n}_{atomic}.load({}) as i32;", order(*o)),
             Act::Store {
                 atomic,
                 value: x,
                 order: o,
-            } => format!("A{n}_{atomic}.store({}, {});", value(*x), order(*o)),
-            Act::FetchAdd {
+            } => format!(
+                "A{n}_{atomic}.store(({}) as {}, {});",
+                value(*x),
+                number(atomic_width(program, *atomic)),
+                order(*o)
+            ),
+            Act::Fetch {
                 local: l,
                 atomic,
+                how,
                 by,
                 order: o,
-            } => format!("l{l} = A{n}_{atomic}.fetch_add({by}, {});", order(*o)),
+            } => format!(
+                "l{l} = A{n}_{atomic}.fetch_{}({by}, {}) as i32;",
+                how.name(),
+                order(*o)
+            ),
             Act::Exchange {
                 local: l,
                 atomic,
                 value: x,
                 order: o,
-            } => format!("l{l} = A{n}_{atomic}.swap({}, {});", value(*x), order(*o)),
+            } => format!(
+                "l{l} = A{n}_{atomic}.swap(({}) as {}, {}) as i32;",
+                value(*x),
+                number(atomic_width(program, *atomic)),
+                order(*o)
+            ),
             Act::Cas {
                 local: l,
                 atomic,
@@ -186,8 +296,11 @@ impl Writer for Rust {
             Act::Print {
                 var: Var::Atomic(i),
             } => format!("println!(\"{{}}\", A{n}_{i}.load(Ordering::SeqCst));"),
-            Act::Print { var: v } => format!("println!(\"{{}}\", unsafe {{ {} }});", var(n, *v)),
+            Act::Print { var: v } => {
+                format!("println!(\"{{}}\", unsafe {{ {} }} as i32);", var(n, *v))
+            }
             Act::Yield => "std::thread::yield_now();".to_owned(),
+            Act::Sleep => "std::thread::sleep(std::time::Duration::from_micros(1));".to_owned(),
             Act::Exit { .. } => "std::process::exit(0);".to_owned(),
             _ => String::new(),
         }
@@ -196,7 +309,7 @@ impl Writer for Rust {
     fn open(&self, n: usize, _: &Program, act: &Act) -> String {
         match act {
             Act::Await { var: v, until, .. } => {
-                format!("while unsafe {{ {} }} != {until} {{", var(n, *v))
+                format!("while unsafe {{ {} }} as i32 != {until} {{", var(n, *v))
             }
             Act::If {
                 local: l, equals, ..

@@ -313,8 +313,11 @@ impl Replay {
             return Ok(false);
         }
         if !inside(&goal) {
-            // A copy may be announced by its write first.
-            return match is_write_of_copy(&goal, &deed) {
+            // A copy may be announced by its write first, and who has to wait at a pipe by what it waits to do.
+            let comes_to_wait = goal.op == Op::Take as u8
+                && matches!(Op::from_number(deed.op), Some(Op::Receive | Op::Send))
+                && self.same_place(&goal, deed.pc);
+            return match is_write_of_copy(&goal, &deed) || comes_to_wait {
                 true => Ok(false),
                 false => Err(deed),
             };
