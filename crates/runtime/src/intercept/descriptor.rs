@@ -1,4 +1,4 @@
-//! Calls that may block in the kernel: files, pipes, sockets, other processes.
+//! Calls that may block in the kernel: files, pipes, sockets.
 //!
 //! What arrives through a descriptor was sent before: a write sends on the [`channel`] behind it
 //! and a read receives.
@@ -14,7 +14,7 @@ use super::channel::{self, Behind, channel};
 use super::room::Room;
 use super::{connect, ends, file_change, real, signal, spawn, thread};
 use crate::hooks::{caller, trampoline};
-use crate::inputs::{self, pids};
+use crate::inputs;
 use crate::record::event::{self, Sync};
 use crate::record::{Mode, mode};
 use crate::serial::endings::Kind;
@@ -35,10 +35,6 @@ trampoline! {
     "eventfd_read" => eventfd_read;
     "eventfd_write" => eventfd_write;
     "timerfd_settime" => timerfd_settime;
-    "wait" => wait;
-    "waitpid" => waitpid;
-    "wait4" => wait4;
-    "waitid" => waitid;
 }
 
 /// Whether the call would return at once.
@@ -392,57 +388,5 @@ unsafe extern "C" fn timerfd_settime(fd: c_int, flags: c_int, new: usize, old: u
     channel::send_from(Behind::number(fd), pc);
     let result = unsafe { real::timerfd_settime(fd, flags, new, old) };
     channel::wake(channel(fd));
-    result
-}
-
-/// The number of a process that has ended, as the program is told; others are no processes.
-fn ended(process: c_int) -> c_int {
-    match process {
-        1.. => pids::tell(kind::ENDED, process),
-        _ => process,
-    }
-}
-
-/// A child's end was waited for: its status is there.
-fn waited(process: c_int, status: usize, pc: usize) -> c_int {
-    if process > 0 && status != 0 {
-        event::range(true, status, size_of::<c_int>(), pc);
-        serial::settle();
-    }
-    ended(process)
-}
-
-unsafe extern "C" fn wait(status: usize) -> c_int {
-    let pc = caller();
-    waited(blocking(|| unsafe { real::wait(status) }), status, pc)
-}
-
-unsafe extern "C" fn waitpid(process: c_int, status: usize, options: c_int) -> c_int {
-    let pc = caller();
-    let process = pids::meant(process);
-    let found = blocking(|| unsafe { real::waitpid(process, status, options) });
-    waited(found, status, pc)
-}
-
-unsafe extern "C" fn wait4(process: c_int, status: usize, options: c_int, usage: usize) -> c_int {
-    let pc = caller();
-    let process = pids::meant(process);
-    let found = blocking(|| unsafe { real::wait4(process, status, options, usage) });
-    waited(found, status, pc)
-}
-
-unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int {
-    const P_PID: c_int = libc::P_PID as c_int;
-    /// Where a `siginfo_t` has the process.
-    const SI_PID: usize = 16;
-    let id = match kind {
-        P_PID => pids::meant(id as c_int) as u32,
-        _ => id,
-    };
-    let result = blocking(|| unsafe { real::waitid(kind, id, info, options) });
-    if result == 0 && info != 0 {
-        let process = (info + SI_PID) as *mut c_int;
-        unsafe { process.write(ended(process.read())) };
-    }
     result
 }

@@ -23,6 +23,11 @@ pub mod channel;
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
 )]
+mod children;
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "argued once, at the head of the file"
+)]
 mod clock;
 pub mod condition;
 #[allow(
