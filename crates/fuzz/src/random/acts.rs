@@ -59,9 +59,8 @@ impl Machine<'_> {
                 after.rwlocks[*rwlock].written.join(&known);
             }
             Act::Acquire { semaphore } => {
-                if !take_semaphore(&mut after, thread, *semaphore) {
-                    return Vec::new();
-                }
+                let had = take_semaphore(&mut after, thread, *semaphore);
+                return if had { vec![after] } else { Vec::new() };
             }
             Act::Post { semaphore } => {
                 let known = release(&mut after, thread);

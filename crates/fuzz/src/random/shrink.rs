@@ -105,6 +105,11 @@ fn smaller(body: &[Node]) -> Vec<Vec<Node>> {
             let mut spread = body.to_vec();
             spread.splice(at..=at, inner.iter().cloned());
             out.push(spread);
+            // The last statement gives back what was taken for the body.
+            let mut untaken = body.to_vec();
+            let kept = inner.len().saturating_sub(1);
+            untaken.splice(at..=at, inner.iter().take(kept).cloned());
+            out.push(untaken);
             for changed in smaller(inner) {
                 let mut deeper = body.to_vec();
                 if let Some(place) = deeper.get_mut(at).and_then(|n| n.act.body_mut()) {

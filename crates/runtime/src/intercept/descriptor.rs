@@ -112,7 +112,7 @@ pub fn on_descriptor<R: Interrupted>(
     // As long as others can run, one of them may be the other end.
     while !is_ready(fd, events) {
         let is_own = is_own_pipe(fd);
-        if is_own {
+        if is_own && !serial::is_searched() {
             // A schedule that ends in this wait ends here.
             serial::gate(Op::Take, channel(fd), 0, pc);
         }
@@ -174,7 +174,11 @@ pub fn failed(error: c_int) -> c_int {
 /// A call that takes in data; `written` are the bytes it may fill.
 pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
     let room = Room::of_descriptor(fd);
-    Room::leaving(room, || channel::received_at(fd), pc);
+    if let Some(room) = room {
+        serial::gate(Op::Send, room.channel(), 0, pc);
+        room.leave(channel::received_at(fd), pc);
+    }
+    serial::gate(Op::Receive, channel(fd), 0, pc);
     let result = on_descriptor(fd, libc::POLLIN, pc, real);
     if result >= 0 {
         event::sync(Op::Receive, channel::received_at(fd), pc);

@@ -237,6 +237,11 @@ pub fn is_enforced() -> bool {
     !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced())
 }
 
+/// Whether a search runs the program.
+pub fn is_searched() -> bool {
+    !off() && threads::visible() && with_turn(|_| turn_holder().explorer.is_on())
+}
+
 fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {
     let op = op as u8;
     Deed {

@@ -270,7 +270,9 @@ impl Writer for C {
             } => {
                 let (name, until) = match program.style {
                     Style::C11 => ("cnd_timed", limit(0).1),
-                    Style::Posix if *condition % 2 == 0 => ("pthread_cond_timed", limit(0).1),
+                    Style::Posix if condition.is_multiple_of(2) => {
+                        ("pthread_cond_timed", limit(0).1)
+                    }
                     Style::Posix => ("pthread_cond_clock", limit(1).1),
                 };
                 let l = local(*l);

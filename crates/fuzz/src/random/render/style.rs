@@ -32,7 +32,7 @@ pub(super) fn is_c11(program: &Program, mutex: usize) -> bool {
 
 /// The end of a call with a time limit, and how its name begins: half of them name their clock.
 pub(super) fn limit(object: usize) -> (&'static str, &'static str) {
-    if object % 2 == 0 {
+    if object.is_multiple_of(2) {
         ("timed", "soon(CLOCK_REALTIME, &(struct timespec){0})")
     } else {
         (
