@@ -10,7 +10,7 @@ use support::findings::of_kind;
 fn explored(name: &str, text: &str) -> Value {
     let here = Sandbox::new();
     here.file(name, text);
-    let mut command = here.deadheat(["explore", name, "--format", "json", "-o", "found.json"]);
+    let mut command = here.deadheat(["explore", "--format", "json", "-o", "found.json", name]);
     let told = here.told(&mut command);
     assert!(told.starts_with("exit: 66"), "{told}");
     let report = std::fs::read_to_string(here.path().join("found.json")).unwrap();
