@@ -104,11 +104,10 @@ pub fn on_descriptor<R: Interrupted>(
     if !threads::visible() || mode() != Mode::Serial {
         return real();
     }
-    let op = match events & libc::POLLIN {
-        0 => Op::Send,
-        _ => Op::Receive,
-    };
-    serial::point_before_others(op, channel(fd), pc);
+    // Who sends has said so before, and nobody comes between that and the data.
+    if events & libc::POLLIN != 0 {
+        serial::point_before_others(Op::Receive, channel(fd), pc);
+    }
     // As long as others can run, one of them may be the other end.
     while !is_ready(fd, events) {
         let is_own = is_own_pipe(fd);
