@@ -110,6 +110,7 @@ pub fn run(steps: &[Step], needed: &[u32], window: usize) -> Prediction {
     let source = Source {
         steps,
         needed_by: needed,
+        counts: &[],
         is_judged: &|_| true,
     };
     let options = Options {
