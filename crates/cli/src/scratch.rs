@@ -122,8 +122,8 @@ mod tests {
     fn what_nobody_uses_is_removed_and_the_rest_stays() {
         let place = tempfile::tempdir().unwrap();
         let used = make(place.path()).unwrap();
-        let left = make(place.path()).unwrap();
-        let left = left.path.clone();
+        // Dropped at once, and its lock with it.
+        let left = make(place.path()).unwrap().path.clone();
         let new = place.path().join(format!("{PREFIX}new"));
         std::fs::create_dir(&new).unwrap();
         let other = place.path().join("other");
