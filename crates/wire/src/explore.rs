@@ -74,6 +74,8 @@ pub mod effect {
     pub const REFUSED_JOINS: u32 = 128;
     /// Queues, semaphores or locks on files that other processes may use, too.
     pub const SHARING: u32 = 64;
+    /// The process has ended with a thread that had yielded; what that does next is not searched.
+    pub const YIELDING: u32 = 256;
 }
 
 /// The head of the file. The tool and the runtime both write; whose turn that is says `state`.

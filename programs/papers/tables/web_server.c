@@ -5,8 +5,8 @@
 // moment ago, and may have again. The titles are made once, by who looks first under the lock, but others look whether they are made without it (and
 // then read them: a race in the memory model alone). The cache of one page is not locked: two that fill it meet, and so do who fills it and who looks or reads. Open
 // connections are counted up under a lock and down without; hits have no lock.
-//
-// EXPECT-STDOUT: 6 pages loaded
+// RUN: 8
+// EXPECT-STDOUT: 16 pages loaded
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -396,6 +396,7 @@ impl Copies<'_> {
         let kinds = [
             (wire::effect::TIMERS, Cut::Timers),
             (wire::effect::REFUSED_JOINS, Cut::Joins),
+            (wire::effect::YIELDING, Cut::Yielding),
         ];
         let effects = self.effects;
         let met = kinds.into_iter().filter(move |(bit, _)| effects & bit != 0);

@@ -60,6 +60,8 @@ pub enum Cut {
     Timers,
     /// Joins were refused. Which of several is depends on who joins first.
     Joins,
+    /// Threads that had yielded were cut off by the end of the process.
+    Yielding,
     /// Atomic instructions in assembly, which are not seen, at these places.
     Assembly(String),
     /// Code without hooks, which is not seen, at these places.
@@ -93,6 +95,10 @@ impl fmt::Display for Cut {
             Cut::Joins => write!(
                 f,
                 "which of several joins fails was tried in one order only"
+            ),
+            Cut::Yielding => write!(
+                f,
+                "threads that had yielded were cut off by the end of the process"
             ),
             Cut::Assembly(places) => {
                 write!(f, "atomic instructions in assembly are not seen ({places})")

@@ -65,6 +65,8 @@ pub struct Task {
     pub deeds: u64,
     /// Whether it asks the same over and over.
     pub spin: Spin,
+    /// Whether it has yielded in a run of a search.
+    pub has_yielded: bool,
     /// Which copy of the program has made its home, see `explore::server`.
     pub copy: u32,
     /// The kernel thread of its home, if a copy has made it.
@@ -102,6 +104,7 @@ impl Task {
             follower: 0,
             deeds: 0,
             spin: Spin::new(),
+            has_yielded: false,
             copy: super::explore::server::copy(),
             home: 0,
             mask: 0,

@@ -281,6 +281,13 @@ impl Explorer {
         }
     }
 
+    /// The process has ended with a thread that had yielded: what that would have done next nobody knows.
+    pub fn cut_off_yielding(&mut self) {
+        if let Some(board) = self.board {
+            board.board().effects |= effect::YIELDING;
+        }
+    }
+
     /// A join was refused because of another.
     pub fn refused_join(&mut self) {
         if let Some(board) = self.board {

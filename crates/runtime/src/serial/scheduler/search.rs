@@ -56,6 +56,11 @@ impl Scheduler {
         if self.explorer.is_on() {
             self.explorer.happened(me, deed, None, false);
             self.tell_places();
+            let me = self.index(me);
+            let mut others = (0..self.count).filter(|index| *index != me);
+            if others.any(|index| self.task(index).has_yielded) {
+                self.explorer.cut_off_yielding();
+            }
         }
     }
 
