@@ -76,10 +76,13 @@ pub fn end_in_handler() {
 fn make(place: &Path) -> io::Result<Scratch> {
     remove_left(place);
     let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place)?;
-    let lock = File::create(folder.path().join(LOCK))?;
+    // It has its name only once it is locked: others may look at any time.
+    let unlocked = folder.path().join("new");
+    let lock = File::create(&unlocked)?;
     if !try_lock(&lock) {
         return Err(io::ErrorKind::WouldBlock.into());
     }
+    std::fs::rename(&unlocked, folder.path().join(LOCK))?;
     let path = folder.keep();
     let name = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)?;
     Ok(Scratch {
@@ -117,6 +120,21 @@ fn try_lock(file: &File) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_that_are_made_side_by_side_stay() {
+        let place = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..25 {
+                        let used = make(place.path()).unwrap();
+                        assert!(used.path.join(LOCK).is_file());
+                    }
+                });
+            }
+        });
+    }
 
     #[test]
     fn what_nobody_uses_is_removed_and_the_rest_stays() {
