@@ -145,3 +145,33 @@ fn a_library_without_hooks_is_named() {
     let told = here.told(&mut here.deadheat(["explore", "--", "./p"]));
     assert!(told.contains("is not seen (librest.so)"), "{told}");
 }
+
+/// A thread that nobody joins yields before it races with `main`.
+const YIELDS: &str = r#"
+use std::cell::UnsafeCell;
+struct Plain(UnsafeCell<i32>);
+unsafe impl Sync for Plain {}
+static V: Plain = Plain(UnsafeCell::new(0));
+fn main() {
+    std::thread::spawn(|| {
+        std::thread::yield_now();
+        unsafe { *V.0.get() = 1 };
+    });
+    println!("{}", unsafe { *V.0.get() });
+}
+"#;
+
+#[test]
+fn a_thread_that_yields_and_is_cut_off_is_not_denied() {
+    let here = Sandbox::new();
+    here.file("p.rs", YIELDS);
+    let output = here
+        .deadheat(["explore", "--format", "json", "p.rs"])
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let found = report["findings"]
+        .as_array()
+        .is_some_and(|all| !all.is_empty());
+    assert!(found || report["stats"]["exhausted"] == false, "{report:#}");
+}
