@@ -6,6 +6,7 @@
 mod again;
 mod analysis;
 mod assembly;
+mod budget;
 mod cache;
 mod commands;
 mod compiler;

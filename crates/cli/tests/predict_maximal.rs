@@ -94,7 +94,7 @@ fn what_nothing_depends_on_may_be_different() {
 fn what_takes_too_long_is_open() {
     let here = Sandbox::new();
     let path = format!("{TRACES}/demo_example.dht.txt");
-    let mut predict = here.deadheat(["predict", &path, "--budget", "0.000001ms"]);
+    let mut predict = here.deadheat(["predict", &path, "--question", "0.000001ms"]);
     let told = here.told(&mut predict);
     assert!(told.starts_with("exit: 5"), "{told}");
     assert!(
@@ -104,7 +104,7 @@ fn what_takes_too_long_is_open() {
     // What is found otherwise is reported all the same.
     let text = std::fs::read_to_string(&path).unwrap();
     here.file("more.txt", &(text + "T1|w(more=1)|1\nT13|w(more=2)|2\n"));
-    let mut predict = here.deadheat(["predict", "more.txt", "--budget", "0.000001ms"]);
+    let mut predict = here.deadheat(["predict", "more.txt", "--question", "0.000001ms"]);
     let told = here.told(&mut predict);
     assert!(told.starts_with("exit: 66"), "{told}");
     assert!(told.contains("race on more"), "{told}");
@@ -118,9 +118,9 @@ fn what_is_no_number_is_said() {
     for (option, value) in [
         ("--window", "1"),
         ("--window", "large"),
-        ("--budget", "0s"),
-        ("--budget", "soon"),
-        ("--budget", "1e30m"),
+        ("--question", "0s"),
+        ("--question", "soon"),
+        ("--question", "1e30m"),
         ("--jobs", "0"),
         ("--jobs", "many"),
     ] {

@@ -77,6 +77,7 @@ options!(
     NO_HB,
     NO_OVERSIZED,
     NO_SUBSET,
+    SILENT,
     HELP,
 );
 

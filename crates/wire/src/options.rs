@@ -59,6 +59,8 @@ options! {
     NO_HB = "no_hb", ["0", "1"], 0, "detailed: locks alone decide";
     NO_OVERSIZED = "no_oversized", ["0", "1"], 0, "detailed: without the oversized-lockset rule";
     NO_SUBSET = "no_subset", ["0", "1"], 0, "detailed: without the lockset-subset rule";
+    SILENT = "silent", ["0", "1"], 0,
+        "serial: no event is written, only how the run ended (for runs whose schedule is known)";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 

@@ -16,6 +16,7 @@ use super::search::Search;
 use super::sources::Building;
 use crate::again::{self, Again};
 use crate::analysis::{self, Analysis, Reading};
+use crate::budget::Allowance;
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::error::Result;
@@ -254,7 +255,13 @@ impl Args {
         let options = self.search.options();
         let whole = Reading::Whole;
         let mut analysis = analysis::of(trace, &methods, config, &options, whole, trace.parent())?;
-        confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+        let endless = Allowance::endless();
+        confirm::all(
+            &mut analysis.findings,
+            trace,
+            &mut analysis.remarks,
+            &endless,
+        );
         Ok(analysis)
     }
 

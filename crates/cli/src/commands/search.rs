@@ -26,10 +26,10 @@ pub struct Search {
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = window)]
     window: Size,
 
-    /// How long one pair of accesses may take, such as 500ms, 60s or 5m: what is found then depends on the machine.
-    /// [default: counted work of about 60s]
+    /// How long one pair of accesses may take, such as 500ms, 60s or 5m: what is found then depends on the
+    /// machine. [default: counted work of about 60s]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    budget: Option<Duration>,
+    question: Option<Duration>,
 
     /// How long larger windows are tried for, after all was looked at in small ones (with --window auto). [default: counted work
     /// of about 10s; of `check` a second for each 64 MB of the recording, but 2s at least and 10s at most]
@@ -57,7 +57,7 @@ impl Search {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
             size: self.window,
-            budget: limit(self.budget, QUESTION),
+            budget: limit(self.question, QUESTION),
             growth: limit(self.growth, growth),
             jobs: self.jobs.map_or_else(processors, usize::from),
         }
@@ -126,7 +126,7 @@ pub fn tell(analysis: &Analysis) {
             ));
         } else if figures.unknown > 0 {
             say(format_args!(
-                "note: {name} could not settle {} within the budget: --budget gives more time",
+                "note: {name} could not settle {} within the budget: --question gives more time",
                 counted(figures.unknown, "question")
             ));
         }

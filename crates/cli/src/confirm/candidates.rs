@@ -12,6 +12,7 @@ use deadheat_trace::{EventIndex, Pc, Steps, ThreadId};
 
 use super::{Case, settle};
 use crate::analysis::Analysis;
+use crate::budget::{self, Allowance};
 use crate::error::Result;
 use crate::how::How;
 use crate::input;
@@ -29,7 +30,7 @@ struct Events {
 }
 
 /// Tries the candidates of all findings that are not confirmed.
-pub fn all(analysis: &mut Analysis, trace: &Path) -> Result<()> {
+pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Result<()> {
     let interleave = analysis
         .runs
         .iter()
@@ -48,6 +49,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path) -> Result<()> {
         let places = events.places(&candidate.next);
         of_places.entry(places).or_default().push(candidate);
     }
+    let cost = budget::run(events.trace.events, events.trace.events);
     let (mut tried, mut left_out) = (0, 0);
     let mut progress = Counted::new("trying schedules", analysis.findings.len() as u64);
     for finding in &mut analysis.findings {
@@ -62,7 +64,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path) -> Result<()> {
             .collect();
         let of_finding = of_places.get(&events.places(&indexes));
         for candidate in of_finding.into_iter().flatten() {
-            if tried == MOST {
+            if tried == MOST || !allowance.pays(cost) {
                 left_out += 1;
                 continue;
             }
@@ -77,7 +79,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path) -> Result<()> {
     }
     if left_out > 0 {
         analysis.remarks.push(format!(
-            "{left_out} possible schedules were not tried: {MOST} others were"
+            "{left_out} possible schedules were not tried: {tried} others were"
         ));
     }
     Ok(())

@@ -24,7 +24,7 @@ pub fn run(case: &Case, first: u32) -> Result<Exit> {
     let plan = case.plan.clone().then(After::Wait, first);
     let manner = Manner {
         real: true,
-        ..Manner::of(Output::Shown)
+        ..Manner::of(Output::Shown, 0)
     };
     let mut running = fine::start(&case.again, &plan, manner)?;
     let started = Instant::now();

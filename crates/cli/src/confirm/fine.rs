@@ -10,6 +10,7 @@ use deadheat_trace::file::TraceFile;
 use deadheat_wire::plan::{AT, PLAN, PlanHeader, VALUE, VERDICT};
 
 use crate::again::Again;
+use crate::budget;
 use crate::error::{Error, Result};
 use crate::launch;
 use crate::scratch;
@@ -24,8 +25,6 @@ pub enum Output {
     Captured,
 }
 
-/// How long a run may take that nobody watches.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// How long it may go on after its schedule has ended.
 pub const BEHIND: Duration = Duration::from_secs(5);
 
@@ -43,13 +42,13 @@ pub struct Manner {
 }
 
 impl Manner {
-    /// As usual.
-    pub fn of(output: Output) -> Self {
+    /// As usual, for a program whose recorded run has so many events.
+    pub fn of(output: Output, events: u64) -> Self {
         Manner {
             output,
             real: false,
             watchdog: 10,
-            limit: (output == Output::Captured).then_some(PATIENCE),
+            limit: (output == Output::Captured).then(|| budget::patience(events)),
         }
     }
 }
@@ -111,7 +110,7 @@ pub fn start(again: &Again, plan: &Plan, manner: Manner) -> Result<Running> {
     let written = File::create(at("plan")).and_then(|mut file| plan.write_to(&mut file));
     written.map_err(refused)?;
     let mut options = format!(
-        "{}:mode=serial:policy=run-to-block:preempt=access:watchdog={}:tool={}",
+        "{}:mode=serial:policy=run-to-block:preempt=access:silent=1:watchdog={}:tool={}",
         again.invocation.options,
         manner.watchdog,
         std::process::id()

@@ -25,13 +25,15 @@ mod why;
 use std::path::{Path, PathBuf};
 
 use deadheat_explore::{After, Collected, Plan, Verdict};
-use deadheat_report::{Finding, Kind, Rung};
+use deadheat_report::{Finding, Kind, Rung, text};
 use deadheat_trace::Tables;
 
 use crate::again::{self, Again};
+use crate::budget::{self, Allowance, LONG};
 use crate::error::{Error, Result};
 use crate::progress::Counted;
 use crate::signals;
+use crate::terminal::say;
 use crate::witness::Witness;
 use fine::{Enforced, Manner, Output};
 
@@ -89,7 +91,23 @@ impl Case {
     /// Runs the program into the finding, and on as `after` says.
     pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
         let plan = self.plan.clone().then(after, first);
-        fine::run(&self.again, &plan, Manner::of(output))
+        let manner = Manner::of(output, self.witness.trace.events);
+        fine::run(&self.again, &plan, manner)
+    }
+
+    /// Whether it is about a program that does not end: behind its schedule there is nothing to wait for.
+    fn lasts(&self) -> bool {
+        self.witness.kind == Kind::Failure && self.witness.ends.is_none()
+    }
+
+    /// What a run does that has come to the finding.
+    fn after(&self) -> After {
+        if self.lasts() { After::Stop } else { After::Go }
+    }
+
+    /// What it costs to run the program into the finding and to its end.
+    fn cost_of_whole(&self) -> u64 {
+        budget::run(0, self.witness.trace.events)
     }
 
     /// Whether a run that did not come to the finding refutes it: the program has done something else than the schedule says,
@@ -117,82 +135,171 @@ impl Case {
     }
 }
 
-/// Enforces the witnesses of all findings, and says on them how it went.
-pub fn all(findings: &mut [Finding], trace: &Path, remarks: &mut Vec<String>) {
+/// Enforces the witnesses of all findings, the shortest first, as far as the allowance goes, and says on them
+/// how it went.
+pub fn all(
+    findings: &mut [Finding],
+    trace: &Path,
+    remarks: &mut Vec<String>,
+    allowance: &Allowance,
+) {
     let folder = trace.parent().map(Path::to_path_buf).unwrap_or_default();
-    let total = findings
-        .iter()
-        .filter(|finding| finding.rung == Rung::Witness)
-        .count();
-    let mut progress = Counted::new("enforcing witnesses", total as u64);
-    for finding in findings {
-        if finding.rung != Rung::Witness || signals::is_stopped() {
-            continue;
+    let mut waiting: Vec<usize> = (0..findings.len())
+        .filter(|at| findings[*at].rung == Rung::Witness)
+        .collect();
+    waiting.sort_by_key(|at| last_event(&findings[*at]));
+    let mut progress = Counted::new("enforcing witnesses", waiting.len() as u64);
+    let mut later = Vec::new();
+    for at in waiting {
+        if signals::is_stopped() {
+            break;
         }
+        let finding = &mut findings[at];
         let path: PathBuf = folder.join(crate::witness::file_name(&finding.id));
-        match one(finding, &path) {
-            Ok(()) => {}
-            Err(error) => {
-                let remark = format!("witnesses were not enforced: {}", error.what());
-                if !remarks.contains(&remark) {
-                    remarks.push(remark);
-                }
-            }
+        match one(finding, &path, allowance) {
+            Ok(Next::Done) => {}
+            Ok(Next::FollowUp) => later.push((at, path)),
+            Err(error) => note(remarks, "witnesses were not enforced", &error),
         }
         progress.advance();
     }
-}
-
-fn one(finding: &mut Finding, path: &Path) -> Result<()> {
-    settle(finding, Case::of(path)?, path)
-}
-
-/// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
-pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
-    // Behind the schedule of a program that does not end there is nothing to wait for.
-    let lasts = case.witness.kind == Kind::Failure && case.witness.ends.is_none();
-    let after = if lasts { After::Stop } else { After::Go };
-    let mut first = case.enforce(after, 0, Output::Captured)?;
-    if !case.stands(&first) {
-        // A run that was ended with the search says nothing.
-        if signals::is_stopped() {
-            return Ok(());
+    // What follows from those that stand, where runs are long: all have had their turn.
+    for (at, path) in later {
+        if signals::is_stopped() || allowance.is_over() {
+            break;
         }
-        let why = case.why(&first);
-        match finding.rung == Rung::Witness && case.is_refuted_by(&first)? {
-            true => finding.refute(why),
-            false if finding.refuted.is_some() => {}
-            false => finding.not_enforced = Some(why),
+        let finding = &mut findings[at];
+        let followed = Case::of(&path).and_then(|mut case| {
+            if !allowance.pays(case.cost_of_whole()) {
+                return Ok(());
+            }
+            let first = case.enforce(After::Go, 0, Output::Captured)?;
+            follow_up(finding, &mut case, &path, first, allowance)
+        });
+        if let Err(error) = followed {
+            note(remarks, "what follows was not looked at", &error);
         }
-        return Ok(());
     }
-    keep(finding, &case, path)?;
+}
+
+/// The last event of a trace that a finding is about.
+fn last_event(finding: &Finding) -> u64 {
+    let indexes = finding.accesses.iter().filter_map(|access| access.index);
+    indexes.max().unwrap_or(0)
+}
+
+/// Keeps an error as a remark, once.
+fn note(remarks: &mut Vec<String>, what: &str, error: &Error) {
+    let remark = format!("{what}: {}", error.what());
+    if !remarks.contains(&remark) {
+        remarks.push(remark);
+    }
+}
+
+/// What is to be done about a finding whose witness was enforced.
+enum Next {
+    Done,
+    /// It stands; what follows from it was not looked at.
+    FollowUp,
+}
+
+/// What is said of a witness that there was nothing left for.
+pub(super) const UNPAID: &str = "the budget ended before its turn: --budget gives more";
+
+fn one(finding: &mut Finding, path: &Path, allowance: &Allowance) -> Result<Next> {
+    let prefix = last_event(finding) + 1;
+    if !allowance.pays(budget::run(prefix, prefix)) {
+        finding.not_enforced = Some(UNPAID.to_owned());
+        return Ok(Next::Done);
+    }
+    let mut case = Case::of(path)?;
+    let is_long = case.witness.trace.events > LONG;
+    let after = if is_long { After::Stop } else { case.after() };
+    let Some(run) = stand(finding, &case, path, after)? else {
+        return Ok(Next::Done);
+    };
+    if is_long {
+        return Ok(Next::FollowUp);
+    }
+    follow_up(finding, &mut case, path, run, allowance)?;
+    Ok(Next::Done)
+}
+
+/// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what
+/// follows is looked at.
+pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
+    match stand(finding, &case, path, case.after())? {
+        Some(run) => follow_up(finding, &mut case, path, run, &Allowance::endless()),
+        None => Ok(()),
+    }
+}
+
+/// Enforces a witness; the run, if the finding stands. Its witness is kept then.
+fn stand(
+    finding: &mut Finding,
+    case: &Case,
+    path: &Path,
+    after: After,
+) -> Result<Option<Enforced>> {
+    let run = case.enforce(after, 0, Output::Captured)?;
+    if case.stands(&run) {
+        keep(finding, &case.witness, path)?;
+        return Ok(Some(run));
+    }
+    // A run that was ended with the search says nothing.
+    if signals::is_stopped() {
+        return Ok(None);
+    }
+    let why = case.why(&run);
+    match finding.rung == Rung::Witness && case.is_refuted_by(&run)? {
+        true => finding.refute(why),
+        false if finding.refuted.is_some() => {}
+        false => finding.not_enforced = Some(why),
+    }
+    Ok(None)
+}
+
+/// Makes the witness of a finding that stands shorter, and looks at what follows from it; `first` is a run in
+/// which its first side went first.
+fn follow_up(
+    finding: &mut Finding,
+    case: &mut Case,
+    path: &Path,
+    mut first: Enforced,
+    allowance: &Allowance,
+) -> Result<()> {
     if case.witness.kind != Kind::Failure
-        && let Some(run) = shrink::shrink(&mut case)?
+        && let Some(run) = shrink::shrink(case)?
     {
         first = run;
     }
-    keep(finding, &case, path)?;
+    keep(finding, &case.witness, path)?;
     // The run was ended with the search, after it had come to the finding: what follows is not known.
     if signals::is_stopped() {
         return Ok(());
     }
-    finding.consequence = match lasts {
+    finding.consequence = match case.lasts() {
         true => Some(consequence::of_one_that_lasts()),
-        false => consequence::of(&case, finding, first)?,
+        false if finding.kind == Kind::Race && !allowance.pays(case.cost_of_whole()) => None,
+        false => consequence::of(case, finding, first)?,
     };
     Ok(())
 }
 
 /// Keeps the witness of a finding that was seen to stand.
-fn keep(finding: &mut Finding, case: &Case, path: &Path) -> Result<()> {
-    let kept = case.witness.write(path);
+fn keep(finding: &mut Finding, witness: &Witness, path: &Path) -> Result<()> {
+    let kept = witness.write(path);
     kept.map_err(|error| Error::not_started(format!("{}: {error}", path.display())))?;
     let here = std::env::current_dir().unwrap_or_default();
     let shown = path.strip_prefix(&here).unwrap_or(path);
+    let is_new = finding.rung != Rung::Confirmed;
     finding.witness = Some(shown.display().to_string());
     finding.rung = Rung::Confirmed;
     finding.not_enforced = None;
     finding.replay = Some(format!("deadheat replay {}", finding.id));
+    // The report may take minutes yet.
+    if is_new && witness.trace.events > LONG {
+        say(text::in_a_line(finding));
+    }
     Ok(())
 }

@@ -1,18 +1,19 @@
 //! The same finding with fewer switches between threads: whole threads are left out, parts of a thread put together, and
 //! what still leads the program there is kept. The program itself is the judge.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use deadheat_explore::After;
 use deadheat_trace::ThreadId;
 
 use super::Case;
 use super::fine::{self, Enforced, Manner, Output};
+use crate::budget::{self, Allowance};
 use crate::error::Result;
 use crate::signals;
 
-/// How long is tried.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How much is tried: about a second, for a small program.
+const WORK: u64 = 30_000_000;
 /// How many parts a schedule may have that is made shorter.
 const MOST: usize = 400;
 
@@ -28,7 +29,8 @@ type Schedule = Vec<(ThreadId, u64)>;
 
 /// Makes the schedule of a case shorter; the last run that still led to the finding, if there was one.
 pub fn shrink(case: &mut Case) -> Result<Option<Enforced>> {
-    let started = Instant::now();
+    let allowance = Allowance::of(WORK);
+    let cost = budget::run(0, case.witness.trace.events);
     let mut best = joined(&case.collected.schedule);
     let mut reached = None;
     if best.len() > MOST {
@@ -36,7 +38,7 @@ pub fn shrink(case: &mut Case) -> Result<Option<Enforced>> {
     }
     'again: loop {
         for candidate in shorter(&best, &|thread| case.collected.has_goal(thread)) {
-            if started.elapsed() > PATIENCE || signals::is_stopped() {
+            if !allowance.pays(cost) || signals::is_stopped() {
                 break 'again;
             }
             let Ok(plan) = case.collected.plan(&candidate, case.again.is_steady()) else {

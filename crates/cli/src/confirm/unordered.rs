@@ -10,59 +10,97 @@ use deadheat_explore::After;
 use deadheat_report::{Evidence, Finding, Kind, Rung};
 use deadheat_trace::Steps;
 
-use super::{Case, consequence, keep};
-use crate::confirm::fine::Output;
+use super::fine::{Enforced, Output};
+use super::{Case, UNPAID, consequence, keep, last_event, note};
+use crate::budget::{self, Allowance};
 use crate::error::Result;
 use crate::input;
 use crate::progress::Counted;
 use crate::signals;
 use crate::witness::{self, Digest, Trace, Witness};
 
-/// Enforces what the run of a trace shows and nothing has confirmed.
-pub fn all(findings: &mut [Finding], path: &Path, remarks: &mut Vec<String>) -> Result<()> {
-    let is_open =
-        |finding: &&mut Finding| finding.kind == Kind::Race && finding.rung == Rung::Observed;
-    let count = findings.iter_mut().filter(is_open).count();
-    if count == 0 {
+/// Enforces what the run of a trace shows and nothing has confirmed, as far as the allowance goes.
+///
+/// All of these schedules are beginnings of the same run, so the longest of them shows all that the others show.
+/// Only if the program does not follow that one to its end, each is tried by itself, the shortest first.
+pub fn all(
+    findings: &mut [Finding],
+    path: &Path,
+    remarks: &mut Vec<String>,
+    allowance: &Allowance,
+) -> Result<()> {
+    let is_open = |finding: &Finding| finding.kind == Kind::Race && finding.rung == Rung::Observed;
+    let mut open: Vec<&mut Finding> = findings.iter_mut().filter(|one| is_open(one)).collect();
+    open.sort_by_key(|finding| last_event(finding));
+    let Some(furthest) = open.last().map(|finding| last_event(finding)) else {
         return Ok(());
-    }
+    };
     let trace = trace_of(path)?;
-    let mut progress = Counted::new("enforcing what was seen", count as u64);
-    for finding in findings.iter_mut().filter(is_open) {
+    if open.len() > 1 && !signals::is_stopped() {
+        let cost = budget::run(furthest + 1, trace.events);
+        if allowance.pays(cost) && settle_together(&mut open, &trace, furthest)? {
+            return Ok(());
+        }
+    }
+    let mut progress = Counted::new("enforcing what was seen", open.len() as u64);
+    for finding in open {
         progress.advance();
         if signals::is_stopped() {
             break;
         }
-        if let Err(error) = settle(finding, trace.clone()) {
-            let remark = format!("what was seen was not enforced: {}", error.what());
-            if !remarks.contains(&remark) {
-                remarks.push(remark);
-            }
+        if !allowance.pays(budget::run(last_event(finding) + 1, trace.events)) {
+            finding.not_enforced = Some(UNPAID.to_owned());
+        } else if let Err(error) = settle(finding, trace.clone()) {
+            note(remarks, "what was seen was not enforced", &error);
         }
     }
     Ok(())
 }
 
-/// Enforces the run of a trace up to a race's later access; if the program follows, the race is confirmed.
-pub fn settle(finding: &mut Finding, trace: Trace) -> Result<()> {
-    let indexes = finding.accesses.iter().filter_map(|access| access.index);
-    let Some(later) = indexes.max() else {
-        return Ok(());
+/// Enforces the run of a trace up to the furthest event of these races; whether the program followed, and all
+/// of them are confirmed.
+fn settle_together(findings: &mut [&mut Finding], trace: &Trace, furthest: u64) -> Result<bool> {
+    let Some(last) = findings.last() else {
+        return Ok(true);
     };
-    let path = trace.path.with_file_name(witness::file_name(&finding.id));
-    let case = Case::new(Witness::new(finding, trace, later + 1))?;
+    let case = Case::new(Witness::new(last, trace.clone(), furthest + 1))?;
     let run = case.enforce(After::Go, 0, Output::Captured)?;
     if !case.stands(&run) {
-        if signals::is_stopped() {
-            return Ok(());
-        }
-        finding.not_enforced = Some(case.why(&run));
+        return Ok(false);
+    }
+    for finding in findings {
+        let witness = Witness::new(finding, trace.clone(), last_event(finding) + 1);
+        confirmed(finding, &witness, &case, &run)?;
+    }
+    Ok(true)
+}
+
+/// Enforces the run of a trace up to a race's later access; if the program follows, the race is confirmed.
+pub fn settle(finding: &mut Finding, trace: Trace) -> Result<()> {
+    if finding.accesses.iter().all(|access| access.index.is_none()) {
         return Ok(());
     }
-    keep(finding, &case, &path)?;
+    let case = Case::new(Witness::new(finding, trace, last_event(finding) + 1))?;
+    let run = case.enforce(After::Go, 0, Output::Captured)?;
+    if case.stands(&run) {
+        return confirmed(finding, &case.witness, &case, &run);
+    }
+    if !signals::is_stopped() {
+        finding.not_enforced = Some(case.why(&run));
+    }
+    Ok(())
+}
+
+/// A run has followed the schedule of this witness, and shown the race.
+fn confirmed(finding: &mut Finding, witness: &Witness, case: &Case, run: &Enforced) -> Result<()> {
+    let path = witness
+        .trace
+        .path
+        .with_file_name(witness::file_name(&finding.id));
+    keep(finding, witness, &path)?;
     finding.evidence = Some(Evidence::Unordered);
     if !signals::is_stopped() {
-        finding.consequence = Some(consequence::of_one(&case, &run));
+        finding.consequence = Some(consequence::of_one(case, run));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
 
 use super::copies::Copies;
 use crate::analysis;
+use crate::budget::Allowance;
 use crate::confirm::{self, Case};
 use crate::error::Result;
 use crate::failure;
@@ -384,7 +385,13 @@ fn deadlocks(trace: &Path, options: &deadheat_predict::Options) -> Result<Vec<Fi
     let is_deadlock =
         |finding: &Finding| finding.kind == Kind::Deadlock && finding.rung > Rung::Warning;
     analysis.findings.retain(is_deadlock);
-    confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
+    let endless = Allowance::endless();
+    confirm::all(
+        &mut analysis.findings,
+        trace,
+        &mut analysis.remarks,
+        &endless,
+    );
     for finding in &mut analysis.findings {
         METHOD.clone_into(&mut finding.method);
     }

@@ -52,9 +52,6 @@ pub struct Limits {
 /// How much memory a search may take.
 const MEMORY: usize = 768 << 20;
 
-/// How long a short look takes, at most.
-const GLANCE: Duration = Duration::from_secs(3);
-
 impl Limits {
     /// Whether copies are wanted.
     pub fn snapshots(&self) -> bool {
@@ -83,8 +80,7 @@ impl Limits {
 
     /// A short search for anything: so many executions, at most.
     pub fn glance(&self, executions: u64) -> Search {
-        let time = self.search_time.min(GLANCE);
-        let mut search = self.search(Goal::Everything, Manner::default(), time);
+        let mut search = self.search(Goal::Everything, Manner::default(), self.search_time);
         search.budget.executions = Some(executions);
         search
     }

@@ -67,7 +67,7 @@ impl Case {
         let mut command = here.command("timeout");
         command.args(["-k", "2", "120", support::DEADHEAT, "check"]);
         command.args(["--format", "json", "-o", "found.json"]);
-        command.args(["--budget", "2s", "--growth", "1s", "--", "./prog"]);
+        command.args(["--question", "2s", "--growth", "1s", "--", "./prog"]);
         command.args(&self.oracle.directives.run);
         let output = command.output().map_err(|error| error.to_string())?;
         if !matches!(output.status.code(), Some(0 | 5 | 66)) {

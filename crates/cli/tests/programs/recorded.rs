@@ -123,7 +123,7 @@ impl Case {
             _ => "hb",
         };
         let mut predict = here.deadheat(["predict", name, "--method", methods, "--format", "json"]);
-        predict.args(["--budget", "2s", "--growth", "1s"]);
+        predict.args(["--question", "2s", "--growth", "1s"]);
         let output = predict.output().map_err(|error| error.to_string())?;
         if !matches!(output.status.code(), Some(0 | 5 | 66)) {
             return Err(told(&output, "predict failed"));

@@ -32,6 +32,21 @@ const MILD: Style = Style::new()
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
+/// A finding in one line, for those who wait for the report.
+pub fn in_a_line(finding: &Finding) -> String {
+    let object = finding.object.as_ref();
+    let on = object.map_or_else(String::new, |object| format!(" on {}", object.name));
+    let places: Vec<String> = finding.accesses.iter().map(|a| a.place.told()).collect();
+    let line = format!(
+        "{} {}{on}: {} [{}]",
+        finding.rung.name(),
+        finding.kind.name(),
+        places.join(" and "),
+        finding.id
+    );
+    printable(&line)
+}
+
 /// A finding in a few lines.
 pub fn finding(finding: &Finding, look: &Look) -> String {
     let mut out = String::new();

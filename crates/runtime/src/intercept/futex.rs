@@ -160,6 +160,9 @@ fn futex(args: [usize; 6], pc: usize) -> isize {
     match (operation as i32 & libc::FUTEX_CMD_MASK, mode()) {
         (libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET, Mode::Serial) => {
             serial::point_before(Op::FutexWait, word, 0, pc);
+            if serial::is_passed_over(Op::FutexWait) {
+                return -(libc::EAGAIN as isize);
+            }
             // SAFETY: the kernel would read the word, too.
             let held = unsafe { (word as *const u32).read_volatile() };
             if held != value as u32 {

@@ -237,6 +237,13 @@ pub fn is_enforced() -> bool {
     !off() && threads::visible() && with_turn(|_| turn_holder().is_enforced())
 }
 
+/// Whether an enforced schedule has the running thread do something else next than this, which it announced and
+/// which leaves no event if it fails: then it failed when the schedule was recorded. What it depends on may hold
+/// again by now, as its look at that was at no certain place of the schedule.
+pub fn is_passed_over(op: Op) -> bool {
+    !off() && threads::visible() && with_turn(|me| turn_holder().passes_over(me, op))
+}
+
 /// Whether a search runs the program.
 pub fn is_searched() -> bool {
     !off() && threads::visible() && with_turn(|_| turn_holder().explorer.is_on())

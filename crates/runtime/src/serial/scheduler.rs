@@ -133,7 +133,7 @@ impl Scheduler {
         if let Some(path) = options::EXPLORE.path() {
             self.explorer.open(path);
         }
-        if self.explorer.is_silent() {
+        if self.explorer.is_silent() || options::SILENT.get() == 1 {
             self.log.keep_silent();
         } else {
             self.log.open();

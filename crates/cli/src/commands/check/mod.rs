@@ -14,6 +14,7 @@ use deadheat_report::{Finding, Rung, json};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
+use self::orders::Others;
 use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
@@ -21,6 +22,7 @@ use super::sources::Building;
 use crate::again;
 use crate::analysis::{self, Analysis, Reading};
 use crate::assembly;
+use crate::budget::{Allowance, LONG, Part, Total};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
@@ -30,7 +32,6 @@ use crate::explore::evidence::Archive;
 use crate::explore::limits::Limits;
 use crate::explore::told as search_told;
 use crate::explore::warnings::{self, Settled, Verdict};
-use crate::explore::whole::Explored;
 use crate::failure;
 use crate::format::Format;
 use crate::how::How;
@@ -41,7 +42,7 @@ use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
 use crate::signals;
-use crate::store::Store;
+use crate::store::{Recording, Store};
 use crate::terminal::{counted, say};
 use crate::ways;
 
@@ -95,6 +96,11 @@ pub struct Args {
     /// In how many other orders a small program is executed when its run proves nothing, at most; 0: in none.
     #[arg(long, value_name = "N", default_value = "250")]
     orders: u64,
+
+    /// How much may be done in all beyond the recorded run, as counted work that takes about so long on an
+    /// ordinary machine; or none, for no limit.
+    #[arg(long, value_name = "TIME|none", default_value = "60s", value_parser = Total::parse)]
+    budget: Total,
 
     /// Only find: do not run the program into what was found.
     #[arg(long)]
@@ -172,6 +178,8 @@ impl Args {
         let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
         let mut is_open = false;
         let mut is_cut_short = false;
+        let confirming = self.budget.part(Part::Confirming);
+        let ordering = self.budget.part(Part::Orders);
         signals::keep_findings();
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
             let at = match number {
@@ -216,7 +224,7 @@ impl Args {
                 scanned.add(trace)?;
             }
             let known = all.as_ref().map_or(&[][..], |all| &all.findings);
-            let mut analysis = self.analysed(trace, known, &config)?;
+            let mut analysis = self.analysed(trace, known, &config, &confirming)?;
             if self.explore {
                 is_open |= self.settle(&store, trace, &mut analysis)?;
             }
@@ -256,19 +264,25 @@ impl Args {
         leave_out::take_back(&recorded.traces[0], &mut analysis);
         let mut others = match is_cut_short {
             true => None,
-            false => self.other_orders(&store, &recorded, &mut analysis),
+            false => self.other_orders(&store, &recorded, &config, &mut analysis, &ordering),
         };
         let is_stopped = signals::is_stopped();
-        is_open |= is_stopped || is_cut_short;
+        is_open |= is_stopped || is_cut_short || confirming.is_over();
         analysis
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));
-        if let Some(others) = &mut others {
-            let mut found = std::mem::take(&mut others.findings);
-            found.retain(|finding| !suppressions.match_finding(finding));
-            ways::tell(&recorded.traces[0], &[], &mut found, &mut analysis.remarks);
-            analysis.take_in_findings(found);
+        if let Some(Others::Searched(others)) = &mut others {
+            analysis.take_in_findings(std::mem::take(&mut others.findings));
         }
+        analysis
+            .findings
+            .retain(|finding| !suppressions.match_finding(finding));
+        ways::tell(
+            &recorded.traces[0],
+            &[],
+            &mut analysis.findings,
+            &mut analysis.remarks,
+        );
         let outcome = scanned.map(|scanned| scanned.join(&mut analysis.findings));
         analysis
             .findings
@@ -277,7 +291,7 @@ impl Args {
         analysis.findings.sort_by_key(by_rung);
         let figures = CheckFigures {
             of_methods: Figures::of(&analysis),
-            orders: others.as_ref().map(OrderFigures::of),
+            orders: others.as_ref().and_then(OrderFigures::of),
             scan: outcome.as_ref(),
             compiled_with: self.building.compiled_with(&self.command),
         };
@@ -353,6 +367,14 @@ impl Args {
         }
     }
 
+    /// Keeps what is known before the program is run into it: whatever comes then, it is not lost.
+    fn keep_early(&self, trace: &Path, analysis: &mut Analysis) {
+        if let Some(recording) = Recording::of_trace(trace) {
+            let report = json::report(&analysis.findings, &Figures::of(analysis)) + "\n";
+            recording.keep_report(&report, &mut analysis.remarks);
+        }
+    }
+
     /// What a recording shows.
     fn shown(&self, trace: &Path, config: &Config) -> Result<Analysis> {
         let methods = [
@@ -374,16 +396,36 @@ impl Args {
     }
 
     /// The same, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
-    fn analysed(&self, trace: &Path, known: &[Finding], config: &Config) -> Result<Analysis> {
+    fn analysed(
+        &self,
+        trace: &Path,
+        known: &[Finding],
+        config: &Config,
+        allowance: &Allowance,
+    ) -> Result<Analysis> {
         let mut analysis = self.shown(trace, config)?;
+        if analysis.events > LONG {
+            self.keep_early(trace, &mut analysis);
+        }
         analysis.findings.retain(|finding| {
             let mut sure = known.iter().filter(|known| known.rung == Rung::Confirmed);
             !sure.any(|known| known.id == finding.id)
         });
         if !self.no_confirm {
-            confirm::all(&mut analysis.findings, trace, &mut analysis.remarks);
-            confirm::candidates::all(&mut analysis, trace)?;
-            confirm::unordered::all(&mut analysis.findings, trace, &mut analysis.remarks)?;
+            let is_long = analysis.events > LONG;
+            let Analysis {
+                findings, remarks, ..
+            } = &mut analysis;
+            confirm::all(findings, trace, remarks, allowance);
+            // Where runs are long, the one that shows all that was seen comes first.
+            if is_long {
+                confirm::unordered::all(findings, trace, remarks, allowance)?;
+            }
+            confirm::candidates::all(&mut analysis, trace, allowance)?;
+            let Analysis {
+                findings, remarks, ..
+            } = &mut analysis;
+            confirm::unordered::all(findings, trace, remarks, allowance)?;
         }
         let tables = input::open(trace)?.tables().clone();
         let taken_back = assembly::take_back(&mut analysis.findings, &tables, trace)?;
@@ -411,15 +453,24 @@ struct CheckFigures<'a> {
 struct OrderFigures {
     executions: u64,
     exhausted: bool,
-    seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
 }
 
 impl OrderFigures {
-    fn of(explored: &Explored) -> Self {
-        OrderFigures {
-            executions: explored.outcome.progress.executions,
-            exhausted: explored.outcome.exhausted(),
-            seconds: explored.took.as_secs_f64(),
+    fn of(others: &Others) -> Option<Self> {
+        match others {
+            Others::Searched(explored) => Some(OrderFigures {
+                executions: explored.outcome.progress.executions,
+                exhausted: explored.outcome.exhausted(),
+                seconds: Some(explored.took.as_secs_f64()),
+            }),
+            Others::Seeds(runs) => Some(OrderFigures {
+                executions: (*runs).into(),
+                exhausted: false,
+                seconds: None,
+            }),
+            Others::TooLong => None,
         }
     }
 }

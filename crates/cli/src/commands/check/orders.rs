@@ -1,58 +1,98 @@
-//! A look at other orders of a program whose recorded run proves nothing: what went wrong may lie on paths that this run
-//! did not take.
+//! A look at other orders of a program whose recorded run proves nothing: what went wrong may lie on paths that
+//! this run did not take.
 //!
-//! It is the search of `deadheat explore`, only short: of programs that do not do much, as copies, a few hundred executions.
+//! A small program goes through the search of `deadheat explore`, only short: as copies, a few hundred
+//! executions. One that does more is recorded a few times more, with other seeds, and what those runs show by
+//! happens-before is enforced. How much is done is counted work, a part of the budget of its own.
 
+use deadheat_detect::Method;
+use deadheat_report::{Finding, Kind, Rung};
 use deadheat_trace::Steps;
 
 use super::Args;
-use crate::again;
-use crate::analysis::Analysis;
+use crate::again::{self, Again};
+use crate::analysis::{self, Analysis, Reading};
+use crate::budget::{self, Allowance};
+use crate::config::Config;
+use crate::confirm;
 use crate::error::Result;
 use crate::explore::copies::Copies;
 use crate::explore::whole::{self, Explored};
+use crate::failure;
+use crate::how::How;
 use crate::input;
-use crate::recorder::Recorded;
+use crate::launch;
+use crate::prediction::Model;
+use crate::progress::Counted;
+use crate::recorder::{Place, Plan, Recorded};
+use crate::signals;
 use crate::store::Store;
-use deadheat_report::{Kind, Rung};
 
-/// How many events a run may have whose program is executed in other orders.
-const MOST_EVENTS: u64 = 50_000;
+/// How many events a run may have whose program is searched as copies.
+const SMALL: u64 = 50_000;
+/// How many other seeds a larger program is recorded with, at most.
+const SEEDS: u32 = 8;
+
+/// What was done in other orders.
+pub(super) enum Others {
+    /// Copies were executed.
+    Searched(Box<Explored>),
+    /// So many runs with other seeds were recorded.
+    Seeds(u32),
+    /// A run is too long for what may be done.
+    TooLong,
+}
 
 impl Args {
-    /// Executes the program in other orders, if its run proves nothing; `None` if it does, or the program cannot be copied.
+    /// Executes the program in other orders, if its run proves nothing; `None` if it does, or the program
+    /// cannot be copied. What other seeds show is added to the analysis.
     pub(super) fn other_orders(
         &self,
         store: &Store,
         recorded: &Recorded,
+        config: &Config,
         analysis: &mut Analysis,
-    ) -> Option<Explored> {
-        let proves = |analysis: &Analysis| {
-            let mut findings = analysis.findings.iter();
-            // A run that dies says nothing of what others do.
-            findings.any(|finding| finding.rung != Rung::Warning && finding.kind != Kind::Failure)
-        };
+        allowance: &Allowance,
+    ) -> Option<Others> {
         if self.orders == 0
             || self.leave_out.is_some()
             || self.lean
             || self.no_confirm
             || recorded.deadlocked
-            || proves(analysis)
-            || analysis.events > MOST_EVENTS * u64::from(self.runs)
+            || proves(&analysis.findings)
         {
             return None;
         }
-        match self.executed(store, recorded) {
-            Ok(explored) => explored,
-            Err(error) => {
-                let remark = format!("other orders were not executed: {error}");
-                analysis.remarks.push(remark);
-                None
+        let events = recorded.contents.events;
+        let done = match events > SMALL {
+            false => {
+                let executions = self.orders.min(allowance.times(budget::copy(events)));
+                let searched = self.searched(store, recorded, executions);
+                searched.map(|explored| explored.map(|all| Others::Searched(Box::new(all))))
             }
-        }
+            true => {
+                let cost = budget::run(events.saturating_mul(4), events);
+                match allowance.times(cost).min(SEEDS.into()) as u32 {
+                    0 => Ok(Some(Others::TooLong)),
+                    seeds => self
+                        .other_seeds(store, recorded, config, analysis, seeds, allowance)
+                        .map(Some),
+                }
+            }
+        };
+        done.unwrap_or_else(|error| {
+            let remark = format!("other orders were not executed: {error}");
+            analysis.remarks.push(remark);
+            None
+        })
     }
 
-    fn executed(&self, store: &Store, recorded: &Recorded) -> Result<Option<Explored>> {
+    fn searched(
+        &self,
+        store: &Store,
+        recorded: &Recorded,
+        executions: u64,
+    ) -> Result<Option<Explored>> {
         let trace = &recorded.traces[0];
         let again = again::of(trace)?;
         let tables = input::open(trace)?.tables().clone();
@@ -60,11 +100,103 @@ impl Args {
         if !copies.is_copied {
             return Ok(None);
         }
-        let search = self.limits.glance(self.orders);
+        let search = self.limits.glance(executions);
         let archive = self.archive(store);
         let usual = Some(recorded.ended);
-        Ok(Some(whole::search(
-            copies, &tables, usual, &archive, &search,
-        )?))
+        whole::search(copies, &tables, usual, &archive, &search).map(Some)
     }
+
+    /// Records the program with other seeds until one of them shows something.
+    fn other_seeds(
+        &self,
+        store: &Store,
+        recorded: &Recorded,
+        config: &Config,
+        analysis: &mut Analysis,
+        wanted: u32,
+        allowance: &Allowance,
+    ) -> Result<Others> {
+        let again = again::of(&recorded.traces[0])?;
+        let mut progress = Counted::new("recording with other seeds", wanted.into());
+        let mut runs = 0;
+        let schedules = self.schedule.several(wanted + 1);
+        for schedule in schedules.into_iter().skip(1) {
+            if signals::is_stopped() || proves(&analysis.findings) {
+                break;
+            }
+            let recording = store.add()?;
+            let plan = self.plan_again(&again, schedule.options(true), recording.clone());
+            let run = plan
+                .run()
+                .and_then(|other| self.seen_in(&other, config, allowance));
+            runs += 1;
+            progress.advance();
+            match run {
+                Ok(found) if proves(&found) => analysis.take_in_findings(found),
+                Ok(_) => recording.remove()?,
+                Err(error) => {
+                    let _ = recording.remove();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Others::Seeds(runs))
+    }
+
+    /// One more run of a recorded program.
+    fn plan_again(
+        &self,
+        again: &Again,
+        options: String,
+        recording: crate::store::Recording,
+    ) -> Plan {
+        Plan {
+            program: again.program.clone(),
+            command: again.invocation.command.clone(),
+            typed: self.command.clone(),
+            options,
+            steady: true,
+            place: Place::Store(recording),
+            again: Some(again.clone()),
+            aside: false,
+            variables: Vec::new(),
+            output: launch::nowhere(),
+            limit: Some(budget::patience(0)),
+        }
+    }
+
+    /// What a run with another seed shows, enforced.
+    fn seen_in(
+        &self,
+        run: &Recorded,
+        config: &Config,
+        allowance: &Allowance,
+    ) -> Result<Vec<Finding>> {
+        let trace = &run.traces[0];
+        let mut methods = vec![How::Detect(Method::Hb)];
+        // What the run has ended in is found on the way.
+        methods.extend(run.deadlocked.then_some(How::Predict(Model::Maximal)));
+        let options = self.search.options_for(0);
+        let suspects = Reading::OfSuspects;
+        let mut found = analysis::of(trace, &methods, config, &options, suspects, trace.parent())?;
+        let remarks = &mut Vec::new();
+        confirm::all(&mut found.findings, trace, remarks, allowance);
+        confirm::unordered::all(&mut found.findings, trace, remarks, allowance)?;
+        if !run.deadlocked && failure::may_be(run.ended) {
+            found.take_in_findings(failure::of_run(trace, run.ended)?.into_iter().collect());
+        }
+        found.findings.retain(is_proof);
+        Ok(found.findings)
+    }
+}
+
+/// Whether a finding is more than suspicious.
+fn is_proof(finding: &Finding) -> bool {
+    finding.rung != Rung::Warning
+}
+
+/// Whether something was proven. A run that dies says nothing of what others do.
+fn proves(findings: &[Finding]) -> bool {
+    let mut findings = findings.iter();
+    findings.any(|finding| is_proof(finding) && finding.kind != Kind::Failure)
 }

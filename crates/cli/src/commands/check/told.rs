@@ -7,6 +7,7 @@ use deadheat_trace::{Op, Steps};
 
 use super::super::search;
 use super::super::trace::verify;
+use super::orders::Others;
 use crate::analysis::Analysis;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -70,7 +71,7 @@ pub(super) fn verified(recorded: &Recorded, is_first: bool) -> Result<Exit> {
 /// Prints what was found; how many findings there are that are more than suspicious.
 pub(super) fn findings(
     analysis: &Analysis,
-    others: Option<&Explored>,
+    others: Option<&Others>,
     scan: Option<&Outcome>,
     (warnings, look): (bool, &Look),
 ) -> usize {
@@ -136,7 +137,17 @@ pub(super) fn findings(
 }
 
 /// How many other orders were executed, and what that means for the warnings.
-fn orders(others: &Explored, warnings: usize) {
+fn orders(others: &Others, warnings: usize) {
+    let said = match others {
+        Others::Searched(others) => return searched(others, warnings),
+        Others::Seeds(runs) => counted((*runs).into(), "run") + " with other seeds",
+        Others::TooLong => "none: one run is longer than the budget allows (--budget)".to_owned(),
+    };
+    anstream::println!("{:<16}{said}", "other orders");
+}
+
+/// The same of a search.
+fn searched(others: &Explored, warnings: usize) {
     let executions = counted(others.outcome.progress.executions, "execution");
     let extent = told::extent(&others.outcome);
     let refuted = match others.outcome.exhausted() && others.unsettled.is_empty() {

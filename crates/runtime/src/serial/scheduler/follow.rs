@@ -393,6 +393,17 @@ impl Scheduler {
         self.replay.is_on()
     }
 
+    /// Whether the schedule has a thread do something else next.
+    pub fn passes_over(&mut self, me: *mut Thread, op: Op) -> bool {
+        // SAFETY: the running thread's own record.
+        let index = unsafe { (*me).task.follower.checked_sub(1) };
+        let Some(index) = index.filter(|_| self.replay.phase == Phase::Following) else {
+            return false;
+        };
+        let expected = self.replay.expected(index as usize);
+        expected.is_some_and(|event| !event.soft && event.op != op as u8)
+    }
+
     /// Whether everything that others can notice is announced: a schedule is enforced, or searched for.
     pub fn is_enforced(&self) -> bool {
         self.replay.is_on() || self.explorer.is_on()
