@@ -22,6 +22,9 @@ const RUN: u64 = 4;
 /// Copying a program that stands at its beginning, and ending the copy.
 const COPY: u64 = 60_000;
 
+/// A run that had to be ended by the clock.
+const HUNG: u64 = 100_000_000;
+
 /// Traces with more events are long: a run takes long enough that what was found is reported at once, and
 /// only what confirms a finding is run before all findings had their turn.
 pub const LONG: u64 = 1_000_000;
@@ -107,6 +110,14 @@ impl Allowance {
                 self.refused.set(self.refused.get() + 1);
                 false
             }
+        }
+    }
+
+    /// A run has gone nowhere until the clock ended it: that counts, however little it did.
+    pub fn charge_for_hang(&self) {
+        let left = self.left.get();
+        if left != u64::MAX {
+            self.left.set(left.saturating_sub(HUNG));
         }
     }
 

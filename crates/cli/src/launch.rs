@@ -235,6 +235,43 @@ impl Started {
         Ok(false)
     }
 
+    /// Asks it to end after so long, if it goes on and the user has not asked it before; one that does not heed
+    /// that is ended.
+    pub fn end_after(&mut self, time: Duration) -> Result<()> {
+        let is_over = |since: Duration| since > time || signals::is_stopped();
+        let mut pause = Duration::from_micros(200);
+        while !self.has_ended()? {
+            if is_over(self.since.elapsed()) {
+                self.ask_to_end();
+                return self.wait_for(signals::GRACE);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Sends what ends a program that does not mind.
+    fn ask_to_end(&self) {
+        if !signals::is_stopped() {
+            say("the time is up: asking the program to end; what was recorded is looked at next");
+            // SAFETY: no memory is concerned; the process is our child and was not waited for.
+            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+        }
+    }
+
+    /// Gives it so long to end, and ends it then.
+    fn wait_for(&mut self, grace: Duration) -> Result<()> {
+        let begun = Instant::now();
+        while !self.has_ended()? {
+            if begun.elapsed() > grace {
+                self.kill();
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
     /// Waits for its end; a program that was asked to end and does not is ended.
     fn wait_while_wanted(&mut self) -> Result<()> {
         let mut pause = Duration::from_micros(200);

@@ -50,6 +50,8 @@ pub struct Plan {
     pub output: Option<(std::fs::File, std::fs::File)>,
     /// How long it may take.
     pub limit: Option<Duration>,
+    /// After so long it is asked to end, as a user would ask it.
+    pub asked_after: Option<Duration>,
 }
 
 /// A recording that was made.
@@ -132,6 +134,9 @@ impl Plan {
             let mut started = launch.start()?;
             if let Some(limit) = self.limit {
                 started.kill_after(limit)?;
+            }
+            if let Some(time) = self.asked_after {
+                started.end_after(time)?;
             }
             started.wait()
         };

@@ -148,3 +148,33 @@ fn the_second_signal_ends_everything() {
     let (status, told, _) = check.end(out, err);
     assert_eq!(status.code(), Some(130), "{:?} {told}", status.signal());
 }
+
+#[test]
+fn what_goes_on_is_recorded_for_so_long() {
+    for arguments in [&[][..], &["ignore"][..]] {
+        let here = Sandbox::new();
+        here.file("p.c", ENDLESS);
+        succeed(&mut here.deadheat(["cc", "-g", "-O0", "-pthread", "p.c", "-o", "p"]));
+        let mut check = here.deadheat(["check", "--for", "4s", "--", "./p"]);
+        let output = check.args(arguments).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(66), "{told}");
+        assert!(told.contains("race on racy"), "{told}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("asking the program to end"), "{said}");
+    }
+}
+
+#[test]
+fn a_budget_that_ends_loses_nothing() {
+    let here = Sandbox::new();
+    here.file("p.c", LONG);
+    succeed(&mut here.deadheat(["cc", "-g", "-O0", "-pthread", "p.c", "-o", "p"]));
+    let mut check = here.deadheat(["check", "--budget", "1ms", "--", "./p"]);
+    let output = check.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(66), "{told}");
+    assert!(told.contains("race on racy"), "{told}");
+    assert!(told.contains("the budget ended before its turn"), "{told}");
+    assert!(!told.contains("confirmed"), "{told}");
+}

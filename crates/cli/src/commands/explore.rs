@@ -167,6 +167,7 @@ impl Args {
             variables,
             output: None,
             limit: Some(FIRST_RUN),
+            asked_after: None,
         };
         let recorded = plan.run()?;
         drop(board);
@@ -306,6 +307,7 @@ impl Args {
             variables: Vec::new(),
             output: crate::launch::nowhere(),
             limit: Some(FIRST_RUN),
+            asked_after: None,
         };
         let recorded = plan.run()?;
         let trace = &recorded.traces[0];

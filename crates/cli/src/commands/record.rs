@@ -115,6 +115,7 @@ impl Args {
             variables: Vec::new(),
             output: None,
             limit: None,
+            asked_after: None,
         };
         finish(plan, self.quiet, self.exit_code_from_program)
     }
@@ -141,6 +142,7 @@ impl Args {
             variables: Vec::new(),
             output: None,
             limit: None,
+            asked_after: None,
         };
         finish(plan, self.quiet, self.exit_code_from_program)
     }

@@ -78,6 +78,11 @@ pub struct Enforced {
 }
 
 impl Enforced {
+    /// Whether the clock has ended it: it went nowhere.
+    pub fn went_nowhere(&self) -> bool {
+        self.hung || matches!(self.verdict, Some(Verdict::Passed { .. }))
+    }
+
     /// Whether the goals were reached.
     pub fn is_reached(&self) -> bool {
         self.verdict.as_ref().is_some_and(Verdict::is_reached)

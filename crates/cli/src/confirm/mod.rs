@@ -215,7 +215,7 @@ fn one(finding: &mut Finding, path: &Path, allowance: &Allowance) -> Result<Next
     let mut case = Case::of(path)?;
     let is_long = case.witness.trace.events > LONG;
     let after = if is_long { After::Stop } else { case.after() };
-    let Some(run) = stand(finding, &case, path, after)? else {
+    let Some(run) = stand(finding, &case, path, after, allowance)? else {
         return Ok(Next::Done);
     };
     if is_long {
@@ -228,8 +228,9 @@ fn one(finding: &mut Finding, path: &Path, allowance: &Allowance) -> Result<Next
 /// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what
 /// follows is looked at.
 pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
-    match stand(finding, &case, path, case.after())? {
-        Some(run) => follow_up(finding, &mut case, path, run, &Allowance::endless()),
+    let endless = Allowance::endless();
+    match stand(finding, &case, path, case.after(), &endless)? {
+        Some(run) => follow_up(finding, &mut case, path, run, &endless),
         None => Ok(()),
     }
 }
@@ -240,8 +241,12 @@ fn stand(
     case: &Case,
     path: &Path,
     after: After,
+    allowance: &Allowance,
 ) -> Result<Option<Enforced>> {
     let run = case.enforce(after, 0, Output::Captured)?;
+    if run.went_nowhere() {
+        allowance.charge_for_hang();
+    }
     if case.stands(&run) {
         keep(finding, &case.witness, path)?;
         return Ok(Some(run));

@@ -38,7 +38,7 @@ pub fn all(
     let trace = trace_of(path)?;
     if open.len() > 1 && !signals::is_stopped() {
         let cost = budget::run(furthest + 1, trace.events);
-        if allowance.pays(cost) && settle_together(&mut open, &trace, furthest)? {
+        if allowance.pays(cost) && settle_together(&mut open, &trace, furthest, allowance)? {
             return Ok(());
         }
     }
@@ -50,7 +50,7 @@ pub fn all(
         }
         if !allowance.pays(budget::run(last_event(finding) + 1, trace.events)) {
             finding.not_enforced = Some(UNPAID.to_owned());
-        } else if let Err(error) = settle(finding, trace.clone()) {
+        } else if let Err(error) = settle_alone(finding, trace.clone(), allowance) {
             note(remarks, "what was seen was not enforced", &error);
         }
     }
@@ -59,12 +59,20 @@ pub fn all(
 
 /// Enforces the run of a trace up to the furthest event of these races; whether the program followed, and all
 /// of them are confirmed.
-fn settle_together(findings: &mut [&mut Finding], trace: &Trace, furthest: u64) -> Result<bool> {
+fn settle_together(
+    findings: &mut [&mut Finding],
+    trace: &Trace,
+    furthest: u64,
+    allowance: &Allowance,
+) -> Result<bool> {
     let Some(last) = findings.last() else {
         return Ok(true);
     };
     let case = Case::new(Witness::new(last, trace.clone(), furthest + 1))?;
     let run = case.enforce(After::Go, 0, Output::Captured)?;
+    if run.went_nowhere() {
+        allowance.charge_for_hang();
+    }
     if !case.stands(&run) {
         return Ok(false);
     }
@@ -77,11 +85,18 @@ fn settle_together(findings: &mut [&mut Finding], trace: &Trace, furthest: u64) 
 
 /// Enforces the run of a trace up to a race's later access; if the program follows, the race is confirmed.
 pub fn settle(finding: &mut Finding, trace: Trace) -> Result<()> {
+    settle_alone(finding, trace, &Allowance::endless())
+}
+
+fn settle_alone(finding: &mut Finding, trace: Trace, allowance: &Allowance) -> Result<()> {
     if finding.accesses.iter().all(|access| access.index.is_none()) {
         return Ok(());
     }
     let case = Case::new(Witness::new(finding, trace, last_event(finding) + 1))?;
     let run = case.enforce(After::Go, 0, Output::Captured)?;
+    if run.went_nowhere() {
+        allowance.charge_for_hang();
+    }
     if case.stands(&run) {
         return confirmed(finding, &case.witness, &case, &run);
     }

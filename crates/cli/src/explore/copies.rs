@@ -305,6 +305,7 @@ impl<'a> Copies<'a> {
             variables: self.variables()?,
             output: Some(self.output()?),
             limit: Some(WAY + PATIENCE),
+            asked_after: None,
         };
         let recorded = plan.run()?;
         let status = match recorded.ended {

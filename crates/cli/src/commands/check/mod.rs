@@ -8,6 +8,7 @@ mod told;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use deadheat_detect::Method;
 use deadheat_report::{Finding, Rung, json};
@@ -55,6 +56,8 @@ Examples:
   deadheat check ./prog args                a program that was built with Deadheat
   deadheat check --runs 10 prog.c           ten runs with different schedules
   deadheat check --except log prog.c        without the accesses of the function log
+  deadheat check --budget 10m ./prog        more of everything than a minute's work
+  deadheat check --for 30s -- ./server      what goes on is ended after that
   deadheat check --scan --warnings prog.c   also what the source text looks like: see `deadheat scan`
 
 Arguments up to the first that is not named like a source file are compiled together; the rest
@@ -101,6 +104,11 @@ pub struct Args {
     /// ordinary machine; or none, for no limit.
     #[arg(long, value_name = "TIME|none", default_value = "60s", value_parser = Total::parse)]
     budget: Total,
+
+    /// Record for so long, such as 30s or 5m, and ask the program to end then: for servers and whatever else goes
+    /// on.
+    #[arg(long = "for", value_name = "TIME", value_parser = super::time)]
+    time: Option<Duration>,
 
     /// Only find: do not run the program into what was found.
     #[arg(long)]
@@ -202,6 +210,7 @@ impl Args {
                 variables,
                 output: None,
                 limit: None,
+                asked_after: self.time,
             };
             if is_cut_short {
                 break;
@@ -262,7 +271,7 @@ impl Args {
             return Ok(exit);
         };
         leave_out::take_back(&recorded.traces[0], &mut analysis);
-        let mut others = match is_cut_short {
+        let mut others = match is_cut_short || self.time.is_some() {
             true => None,
             false => self.other_orders(&store, &recorded, &config, &mut analysis, &ordering),
         };

@@ -162,6 +162,7 @@ impl Args {
             variables: Vec::new(),
             output: launch::nowhere(),
             limit: Some(budget::patience(0)),
+            asked_after: None,
         }
     }
 
