@@ -29,8 +29,15 @@ pub fn report(findings: &[Finding], stats: impl Serialize) -> String {
         stats,
     };
     // Strings, numbers and lists of them cannot fail to be written.
-    serde_json::to_string_pretty(&report).unwrap_or_default()
+    match findings.len() > MOST_INDENTED {
+        true => serde_json::to_string(&report),
+        false => serde_json::to_string_pretty(&report),
+    }
+    .unwrap_or_default()
 }
+
+/// Reports of more findings are written without line breaks: half of them would be white space.
+const MOST_INDENTED: usize = 100;
 
 /// Why a text is no report that can be read.
 #[derive(Debug, thiserror::Error)]

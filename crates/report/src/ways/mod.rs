@@ -1,7 +1,9 @@
 //! The ways to findings: which steps of a trace lead to each, read once for all of them.
 //!
-//! A schedule says in which order events happen, and the trace what they are. Of each schedule the last [`LOOKED_AT`] events are kept with what
-//! surrounds them, and at most [`TOLD`] of these are told: what is no access and no synchronisation is left out.
+//! A schedule says in which order events happen, and the trace what they are. Of each schedule the last events
+//! are kept with what surrounds them, and at most [`MOST_STEPS`] of these are told: what is no access and no
+//! synchronisation is left out. Of many schedules fewer steps are told, so that a report of thousands of findings
+//! stays one that can be read and kept.
 //!
 //! * [`schedule`]: which events of the trace belong to the end of a schedule.
 //! * [`values`]: which of the recorded values hold in another order.
@@ -21,10 +23,32 @@ use crate::finding::Finding;
 use crate::interleaving::Interleaving;
 use schedule::Follower;
 
-/// So many steps are told at most.
-pub const TOLD: usize = 400;
-/// So many events at the end of a schedule are looked at.
-const LOOKED_AT: u64 = 4 * TOLD as u64;
+/// So many steps of a schedule are told at most.
+pub const MOST_STEPS: usize = 400;
+/// So many are told in any case.
+const LEAST_STEPS: usize = 12;
+/// About so many are told of all schedules together.
+const ALL_STEPS: usize = 20_000;
+
+/// How much is told of each schedule.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// How many steps.
+    told: usize,
+    /// How many events at its end are looked at for them.
+    looked_at: u64,
+}
+
+impl Limits {
+    /// For so many schedules.
+    fn of(schedules: usize) -> Self {
+        let told = (ALL_STEPS / schedules.max(1)).clamp(LEAST_STEPS, MOST_STEPS);
+        Limits {
+            told,
+            looked_at: 4 * told as u64,
+        }
+    }
+}
 
 /// What lies so many steps back may have been read for what is written now.
 const NEAR: usize = 20;
@@ -62,6 +86,10 @@ impl Default for Then {
 /// Follows a trace, and keeps what leads to findings.
 pub struct Ways {
     followers: Vec<Follower>,
+    /// Followers that wait for their first event, the next to begin last; and those that are not through.
+    waiting: Vec<(EventIndex, usize)>,
+    active: Vec<usize>,
+    limits: Limits,
     contexts: Contexts,
     /// How many events of each thread there were.
     passed: Vec<u64>,
@@ -70,8 +98,18 @@ pub struct Ways {
 impl Ways {
     /// Will keep what these need.
     pub fn new(ways: impl IntoIterator<Item = Way>) -> Self {
+        let ways: Vec<Way> = ways.into_iter().collect();
+        let limits = Limits::of(ways.len());
+        let follow = |way| Follower::new(way, limits.looked_at);
+        let followers: Vec<Follower> = ways.into_iter().map(follow).collect();
+        let begins = followers.iter().map(Follower::begins).enumerate();
+        let mut waiting: Vec<(EventIndex, usize)> = begins.map(|(at, begin)| (begin, at)).collect();
+        waiting.sort_unstable_by(|a, b| b.cmp(a));
         Ways {
-            followers: ways.into_iter().map(Follower::new).collect(),
+            followers,
+            waiting,
+            active: Vec::new(),
+            limits,
             contexts: Contexts::default(),
             passed: Vec::new(),
         }
@@ -83,8 +121,18 @@ impl Ways {
         if self.passed.len() <= thread {
             self.passed.resize(thread + 1, 0);
         }
-        for follower in &mut self.followers {
+        while let Some((_, at)) = self.waiting.pop_if(|(begin, _)| *begin <= index) {
+            self.active.push(at);
+        }
+        let mut is_one_through = false;
+        for at in &self.active {
+            let follower = &mut self.followers[*at];
             follower.step(index, step, &self.passed, || self.contexts.now(step));
+            is_one_through |= follower.is_through();
+        }
+        if is_one_through {
+            let followers = &self.followers;
+            self.active.retain(|at| !followers[*at].is_through());
         }
         self.passed[thread] += 1;
         self.contexts.step(index, step);
@@ -103,6 +151,20 @@ impl Ways {
         explain: &Explain,
     ) -> Option<Interleaving> {
         let follower = self.followers.get(number)?;
-        tell::told(follower, finding, explain)
+        tell::told(follower, finding, explain, self.limits.told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_schedules_are_told_in_full_and_many_in_their_last_steps() {
+        assert_eq!(Limits::of(1).told, MOST_STEPS);
+        assert_eq!(Limits::of(50).told, MOST_STEPS);
+        assert_eq!(Limits::of(5000).told, LEAST_STEPS);
+        let all = |many| Limits::of(many).told * many;
+        assert!((100..1600).all(|many| all(many) <= ALL_STEPS));
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use deadheat_trace::{Event, EventIndex, Step, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{LOOKED_AT, Then, Way};
+use super::{Then, Way};
 use crate::context::Context;
 
 /// So many words that others have written are remembered; with more, no value is trusted.
@@ -61,8 +61,8 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// For a schedule.
-    pub fn new(way: Way) -> Self {
+    /// For a schedule of which so many events at the end are looked at.
+    pub fn new(way: Way, looked_at: u64) -> Self {
         let mut follower = Follower {
             recorded: 0..0,
             parts: FxHashMap::default(),
@@ -80,9 +80,9 @@ impl Follower {
             skipped: FxHashMap::default(),
             way,
         };
-        let behind = follower.behind();
+        let behind = follower.behind(looked_at);
         let start = follower.way.start.0;
-        follower.recorded = start - start.min(LOOKED_AT - behind)..start;
+        follower.recorded = start - start.min(looked_at - behind)..start;
         let before = (follower.recorded.end - follower.recorded.start) as usize;
         for part in follower.parts.values_mut().flatten() {
             part.slot += before;
@@ -96,10 +96,10 @@ impl Follower {
     }
 
     /// Lays out what is looked at behind the beginning; how many events that are.
-    fn behind(&mut self) -> u64 {
+    fn behind(&mut self, looked_at: u64) -> u64 {
         match &self.way.then {
             Then::Events(events) => {
-                let first = events.len().saturating_sub(LOOKED_AT as usize);
+                let first = events.len().saturating_sub(looked_at as usize);
                 self.earlier = first as u64;
                 let shown = events[first..].iter().enumerate();
                 self.hidden = events[..first].iter().copied().collect();
@@ -109,7 +109,7 @@ impl Follower {
             Then::Parts(parts) => {
                 let counts = parts.iter().map(|(_, count)| *count);
                 let total = counts.fold(0, u64::saturating_add);
-                self.earlier = total.saturating_sub(LOOKED_AT);
+                self.earlier = total.saturating_sub(looked_at);
                 let mut position = 0;
                 for (thread, count) in parts {
                     let of_thread = self.scheduled.entry(*thread).or_default();
@@ -127,6 +127,19 @@ impl Follower {
                 total - self.earlier
             }
         }
+    }
+
+    /// The first event that may matter to it: nothing before is asked for.
+    pub fn begins(&self) -> EventIndex {
+        let also = self.way.also.iter().copied();
+        let skipped = self.way.skipped.iter().map(|part| part.first);
+        let recorded = EventIndex(self.recorded.start);
+        also.chain(skipped).fold(recorded, EventIndex::min)
+    }
+
+    /// Whether all of its events have come.
+    pub fn is_through(&self) -> bool {
+        self.missing == 0
     }
 
     /// The next step of the trace. `passed`: how many of each thread there were before; `context`: what surrounds it.

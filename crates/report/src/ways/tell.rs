@@ -3,7 +3,6 @@
 use deadheat_trace::{Event, Op, Pc, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 
-use super::TOLD;
 use super::key::{self, Candidate};
 use super::schedule::{Follower, Kept};
 use super::values::Values;
@@ -11,8 +10,13 @@ use crate::explain::Explain;
 use crate::finding::{Access, Finding, Frame, Object};
 use crate::interleaving::{Does, Interleaving, Lane, Step};
 
-/// How a finding comes about by a schedule.
-pub fn told(follower: &Follower, finding: &Finding, explain: &Explain) -> Option<Interleaving> {
+/// How a finding comes about by a schedule, in so many steps at most.
+pub fn told(
+    follower: &Follower,
+    finding: &Finding,
+    explain: &Explain,
+    most: usize,
+) -> Option<Interleaving> {
     let next = follower.next()?;
     let mut values = Values::of(follower);
     let mut all: Vec<(Option<usize>, &Kept, Option<u64>)> = Vec::new();
@@ -29,7 +33,7 @@ pub fn told(follower: &Follower, finding: &Finding, explain: &Explain) -> Option
     // The last ones, and before them what was asked for.
     let asked = |kept: &Kept| follower.is_asked_for(kept.index);
     let named = all.iter().filter(|(_, kept, _)| asked(kept)).count();
-    let most = TOLD.saturating_sub(next.len() + named);
+    let most = most.saturating_sub(next.len() + named);
     let surplus = all.len().saturating_sub(most);
     let first = all[surplus..].iter().find_map(|(slot, _, _)| *slot);
     let before = all.drain(..surplus).filter(|(_, kept, _)| asked(kept));
