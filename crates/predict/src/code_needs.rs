@@ -9,6 +9,7 @@ use deadheat_trace::{Event, Op};
 use rustc_hash::FxHashMap;
 
 use crate::NOBODY;
+use crate::needs::Needed;
 
 /// Follows a trace and notes who needs what.
 ///
@@ -33,7 +34,7 @@ use crate::NOBODY;
 /// ```
 #[derive(Debug, Default)]
 pub struct CodeNeeds {
-    needed: Vec<u32>,
+    needed: Needed,
     threads: Vec<Vec<Activation>>,
 }
 
@@ -74,7 +75,7 @@ impl CodeNeeds {
             done_to,
             is_steady,
         } = *known;
-        let (op, position) = (event.op(), self.needed.len() as u32);
+        let (op, position) = (event.op(), self.needed.count());
         // Whether a compare-and-swap writes depends on what it reads.
         let needs_itself = op.is_atomic() && op.reads() && !is_steady;
         self.needed
@@ -140,13 +141,13 @@ impl CodeNeeds {
         {
             let at = activation.at.drain().flat_map(|(_, reads)| reads);
             for read in at.chain(activation.others.drain(..)) {
-                needed[read as usize] = by;
+                needed.need(read, by);
             }
         }
         if let (Some(sources), Some(activation)) = (own, activations.last_mut()) {
             for site in &sources.reads {
                 for read in activation.at.remove(site).into_iter().flatten() {
-                    needed[read as usize] = by;
+                    needed.need(read, by);
                 }
             }
         }
@@ -167,6 +168,23 @@ impl CodeNeeds {
 
     /// For each position the first that needs what was read there.
     pub fn needed_by(self) -> Vec<u32> {
-        self.needed
+        self.needed.from(0)
+    }
+
+    /// The same from a position on, with positions counted from there.
+    pub fn from(&self, position: u32) -> Vec<u32> {
+        self.needed.from(position)
+    }
+
+    /// What lies before a position is not asked for any more.
+    pub fn forget_before(&mut self, position: u32) {
+        self.needed.forget_before(position);
+        for activation in self.threads.iter_mut().flatten() {
+            activation.others.retain(|read| *read >= position);
+            activation.at.retain(|_, reads| {
+                reads.retain(|read| *read >= position);
+                !reads.is_empty()
+            });
+        }
     }
 }

@@ -77,11 +77,12 @@ pub use counts::{Count, Release};
 pub use deadlocks::{Cycles, cycles};
 pub use effort::{Budget, Effort};
 pub use model::Model;
-pub use needs::{Reads, needed_by};
-pub use recorded::recorded;
+pub use needs::{BranchNeeds, Reads, needed_by};
+pub use recorded::{Ended, Ending};
 pub use reduce::Reduced;
 pub use run::{
-    Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,
+    Observer, Options, Prediction, Predictor, Proven, Refused, Size, Source, StageFigures,
+    Statistics, predict,
 };
 pub use standstill::{Standstill, standstills};
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

@@ -5,10 +5,13 @@ use std::io;
 use std::path::Path;
 
 use deadheat_wire::BlockHeader;
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 #[cfg(target_endian = "big")]
 compile_error!("recordings are read in place, as little-endian words");
+
+/// So many bytes of the file are let go of at a time, whole pages.
+const RELEASED: u64 = 4 << 20;
 
 /// All words there are. Every block starts at a word: headers and payloads are whole ones.
 #[derive(Debug)]
@@ -59,6 +62,28 @@ impl Image {
     pub fn append(&mut self, blocks: Vec<u64>) -> u64 {
         self.salvaged = blocks;
         self.file_words().len() as u64
+    }
+
+    /// What lies in the file before a word is not looked at for now: it need not be in memory. (It is read again if it is.)
+    pub fn release_before(&self, start: u64, released: &mut u64) {
+        let (from, to) = (*released, start.saturating_mul(8) / RELEASED * RELEASED);
+        let Some(map) = self
+            .map
+            .as_ref()
+            .filter(|map| to > from && to <= map.len() as u64)
+        else {
+            return;
+        };
+        // SAFETY: the map is of a file, shared and read only: what is dropped is read from the file when it is looked at
+        // again, and is the same as before, as the file is only ever appended to (see `open`).
+        let _ = unsafe {
+            map.unchecked_advise_range(
+                UncheckedAdvice::DontNeed,
+                from as usize,
+                (to - from) as usize,
+            )
+        };
+        *released = to;
     }
 
     /// The words from `start` on, up to the end of the file or of what was salvaged.

@@ -39,6 +39,8 @@ pub struct Reader<'a> {
     damage: Vec<Damage>,
     /// The step that was handed out last is not in the file.
     made_up: bool,
+    /// Up to where the file need not be in memory.
+    released: u64,
 }
 
 /// How far a stream has been read.
@@ -74,6 +76,7 @@ impl<'a> Reader<'a> {
             waiting: turns.collect(),
             damage: Vec::new(),
             made_up: false,
+            released: 0,
         };
         reader.next_stream();
         reader
@@ -187,6 +190,10 @@ impl<'a> Reader<'a> {
             return Opened { block: None, gap };
         };
         let track = &mut self.tracks[number];
+        // Several streams lie between each other in the file.
+        if let (1, Some(block)) = (file.streams.len(), stream.blocks.get(track.next_block)) {
+            file.image.release_before(block.start, &mut self.released);
+        }
         while let Some(block) = stream.blocks.get(track.next_block) {
             gap |= block.ordinal != track.next_ordinal;
             track.next_block += 1;
