@@ -9,7 +9,8 @@ use deadheat_trace::{Event, Op};
 use rustc_hash::FxHashMap;
 
 use crate::NOBODY;
-use crate::needs::Needed;
+use crate::leave_out::Left;
+use crate::needs::{Needed, OpenReads};
 
 /// Follows a trace and notes who needs what.
 ///
@@ -36,6 +37,7 @@ use crate::needs::Needed;
 pub struct CodeNeeds {
     needed: Needed,
     threads: Vec<Vec<Activation>>,
+    open: Vec<OpenReads>,
 }
 
 /// What is known of an event.
@@ -55,9 +57,36 @@ pub struct AboutEvent<'a> {
 #[derive(Debug, Default)]
 struct Activation {
     /// By their places.
-    at: FxHashMap<u64, Vec<u32>>,
+    at: FxHashMap<u64, Open>,
     /// Of functions that were called and have returned, and of places that are not known.
-    others: Vec<u32>,
+    others: Open,
+}
+
+/// Reads of a place.
+#[derive(Debug, Default)]
+struct Open {
+    /// Those that are kept.
+    reads: Vec<u32>,
+    /// For those that were left out: all reads of the thread before this position are needed.
+    before: u32,
+}
+
+impl Open {
+    fn add(&mut self, other: Open) {
+        self.reads.extend(other.reads);
+        self.before = self.before.max(other.before);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.before == 0
+    }
+
+    fn forget_before(&mut self, position: u32) {
+        self.reads.retain(|read| *read >= position);
+        if self.before <= position {
+            self.before = 0;
+        }
+    }
 }
 
 impl Activation {
@@ -69,6 +98,11 @@ impl Activation {
 impl CodeNeeds {
     /// The next event, with what is known of it.
     pub fn step(&mut self, event: &Event, known: &AboutEvent) {
+        self.sifted(event, known, Left::NOT);
+    }
+
+    /// The same, and what becomes of it.
+    pub fn sifted(&mut self, event: &Event, known: &AboutEvent, left: Left) {
         let AboutEvent {
             site,
             passed,
@@ -76,51 +110,72 @@ impl CodeNeeds {
             is_steady,
         } = *known;
         let (op, position) = (event.op(), self.needed.count());
-        // Whether a compare-and-swap writes depends on what it reads.
-        let needs_itself = op.is_atomic() && op.reads() && !is_steady;
-        self.needed
-            .push(if needs_itself { position } else { NOBODY });
         let thread = event.thread().index();
         if thread >= self.threads.len() {
             self.threads.resize_with(thread + 1, Vec::new);
+            self.open.resize_with(thread + 1, OpenReads::default);
         }
         if self.threads[thread].is_empty() {
             self.threads[thread].push(Activation::default());
+        }
+        // Whether a compare-and-swap writes depends on what it reads.
+        let needs_itself = op.is_atomic() && op.reads() && !is_steady;
+        let is_kept = matches!(left, Left::Kept { .. });
+        let by = is_kept.then_some(position);
+        if let Left::Kept { needs_before } = left {
+            self.needed.push(NOBODY);
+            self.open[thread].kept(position, &mut self.needed);
+            self.open[thread].need_before(needs_before, by, &mut self.needed);
+            if needs_itself {
+                self.needed.need(position, position);
+            }
         }
         match op {
             // No step of the thread's way.
             Op::ExternalWrite | Op::Begin => return,
             // What it returns may be anything that it has read.
-            Op::End | Op::Lost | Op::Exit => self.need(thread, &Depends::Everything, position),
+            Op::End | Op::Lost | Op::Exit => self.need(thread, &Depends::Everything, by),
             _ => {
                 match passed {
                     Some(Passed::Straight) => {}
-                    Some(Passed::Branched(depends)) => self.need(thread, depends, position),
-                    None => self.need(thread, &Depends::Everything, position),
+                    Some(Passed::Branched(depends)) => self.need(thread, depends, by),
+                    None => self.need(thread, &Depends::Everything, by),
                 }
                 // (What is called or left was passed on the way.)
                 if !matches!(op, Op::Enter | Op::Leave) {
-                    self.need(thread, done_to.unwrap_or(&Depends::Everything), position);
+                    self.need(thread, done_to.unwrap_or(&Depends::Everything), by);
                 }
             }
         }
         match op {
             Op::Enter => self.threads[thread].push(Activation::default()),
             Op::Leave => self.leave(thread),
-            _ if op.reads() && !needs_itself => {
-                if let Some(activation) = self.threads[thread].last_mut() {
-                    match site {
-                        Some(site) => activation.at.entry(site).or_default().push(position),
-                        None => activation.others.push(position),
-                    }
-                }
-            }
+            _ if op.reads() && !needs_itself => self.read(thread, site, position, left),
             _ => {}
         }
     }
 
+    /// Somebody may need this read.
+    fn read(&mut self, thread: usize, site: Option<u64>, position: u32, left: Left) {
+        let Some(activation) = self.threads[thread].last_mut() else {
+            return;
+        };
+        let open = match (site, left) {
+            (_, Left::Out { needs_before: 0 }) => return,
+            (Some(site), _) => activation.at.entry(site).or_default(),
+            (None, _) => &mut activation.others,
+        };
+        match left {
+            Left::Kept { .. } => {
+                open.reads.push(position);
+                self.open[thread].add(position);
+            }
+            Left::Out { needs_before } => open.before = open.before.max(needs_before),
+        }
+    }
+
     /// An event depends on something: it is the first that needs those reads.
-    fn need(&mut self, thread: usize, depends: &Depends, by: u32) {
+    fn need(&mut self, thread: usize, depends: &Depends, by: Option<u32>) {
         let activations = &mut self.threads[thread];
         let (outer, own) = match depends {
             Depends::Nothing => return,
@@ -134,21 +189,23 @@ impl CodeNeeds {
                 (outer, Some(sources))
             }
         };
-        let needed = &mut self.needed;
+        let (open, needed) = (&mut self.open[thread], &mut self.needed);
+        let mut all = |reads: Open| {
+            for read in reads.reads {
+                open.need(read, by, needed);
+            }
+            open.need_before(reads.before, by, needed);
+        };
         for activation in activations[..outer]
             .iter_mut()
             .filter(|outer| !outer.is_empty())
         {
-            let at = activation.at.drain().flat_map(|(_, reads)| reads);
-            for read in at.chain(activation.others.drain(..)) {
-                needed.need(read, by);
-            }
+            activation.at.drain().for_each(|(_, reads)| all(reads));
+            all(std::mem::take(&mut activation.others));
         }
         if let (Some(sources), Some(activation)) = (own, activations.last_mut()) {
             for site in &sources.reads {
-                for read in activation.at.remove(site).into_iter().flatten() {
-                    needed.need(read, by);
-                }
+                all(activation.at.remove(site).unwrap_or_default());
             }
         }
     }
@@ -161,8 +218,10 @@ impl CodeNeeds {
             activations.push(Activation::default());
         }
         if let Some(caller) = activations.last_mut() {
-            caller.others.extend(left.at.into_values().flatten());
-            caller.others.extend(left.others);
+            left.at
+                .into_values()
+                .for_each(|open| caller.others.add(open));
+            caller.others.add(left.others);
         }
     }
 
@@ -179,11 +238,14 @@ impl CodeNeeds {
     /// What lies before a position is not asked for any more.
     pub fn forget_before(&mut self, position: u32) {
         self.needed.forget_before(position);
+        for open in &mut self.open {
+            open.forget_before(position);
+        }
         for activation in self.threads.iter_mut().flatten() {
-            activation.others.retain(|read| *read >= position);
-            activation.at.retain(|_, reads| {
-                reads.retain(|read| *read >= position);
-                !reads.is_empty()
+            activation.others.forget_before(position);
+            activation.at.retain(|_, open| {
+                open.forget_before(position);
+                !open.is_empty()
             });
         }
     }

@@ -2,9 +2,12 @@
 //!
 //! (For recordings the program's code tells more.)
 
+use std::collections::VecDeque;
+
 use deadheat_trace::{Event, Op, Step};
 
 use crate::NOBODY;
+use crate::leave_out::Left;
 
 /// What is asked of reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,13 +74,57 @@ impl Needed {
     }
 }
 
+/// What a thread has read and nobody has needed, in order, and what awaits its next event that is kept.
+#[derive(Debug, Default)]
+pub struct OpenReads {
+    /// Positions of reads.
+    reads: VecDeque<u32>,
+    /// Reads that an event needs which was left out: so does whatever the thread does next.
+    awaiting: Vec<u32>,
+}
+
+impl OpenReads {
+    /// An event is kept, at this position.
+    pub(crate) fn kept(&mut self, position: u32, needed: &mut Needed) {
+        for read in self.awaiting.drain(..) {
+            needed.need(read, position);
+        }
+    }
+
+    /// A read that nobody needs yet.
+    pub(crate) fn add(&mut self, read: u32) {
+        self.reads.push_back(read);
+    }
+
+    /// An event needs a read. It is kept at a position, or was left out.
+    pub(crate) fn need(&mut self, read: u32, by: Option<u32>, needed: &mut Needed) {
+        match by {
+            Some(by) => needed.need(read, by),
+            None => self.awaiting.push(read),
+        }
+    }
+
+    /// An event needs all reads before a position.
+    pub(crate) fn need_before(&mut self, position: u32, by: Option<u32>, needed: &mut Needed) {
+        while let Some(read) = self.reads.pop_front_if(|read| *read < position) {
+            self.need(read, by, needed);
+        }
+    }
+
+    /// Forgets what lies before a position.
+    pub(crate) fn forget_before(&mut self, position: u32) {
+        while self.reads.pop_front_if(|read| *read < position).is_some() {}
+        self.awaiting.retain(|read| *read >= position);
+    }
+}
+
 /// Follows a trace that has branches, or of which nothing is known.
 #[derive(Debug)]
 pub struct BranchNeeds {
     reads: Reads,
     needed: Needed,
-    /// By thread: the reads that nobody has needed yet.
-    open: Vec<Vec<u32>>,
+    /// By thread.
+    open: Vec<OpenReads>,
 }
 
 impl BranchNeeds {
@@ -97,20 +144,33 @@ impl BranchNeeds {
 
     /// The next event.
     pub fn step(&mut self, event: &Event) {
+        self.sifted(event, Left::NOT);
+    }
+
+    /// The next event, and what becomes of it.
+    pub fn sifted(&mut self, event: &Event, left: Left) {
         let (op, thread, position) = (event.op(), event.thread().index(), self.needed.count());
         if thread >= self.open.len() {
-            self.open.resize_with(thread + 1, Vec::new);
+            self.open.resize_with(thread + 1, OpenReads::default);
         }
-        if self.reads == Reads::ByNext || op == Op::Branch {
-            for read in self.open[thread].drain(..) {
-                self.needed.need(read, position);
-            }
+        let (open, needed) = (&mut self.open[thread], &mut self.needed);
+        let is_kept = matches!(left, Left::Kept { .. });
+        let by = is_kept.then_some(position);
+        if is_kept {
+            open.kept(position, needed);
+            needed.push(NOBODY);
         }
-        self.needed.push(NOBODY);
-        if op.is_atomic() && op.reads() {
-            self.needed.need(position, position);
-        } else if op.reads() {
-            self.open[thread].push(position);
+        // A read that is left out needs nothing by itself: whoever needs it needs all before it.
+        let before = match left {
+            _ if self.reads == Reads::ByNext || op == Op::Branch => u32::MAX,
+            Left::Kept { needs_before } => needs_before,
+            Left::Out { .. } => 0,
+        };
+        open.need_before(before, by, needed);
+        if is_kept && op.is_atomic() && op.reads() {
+            needed.need(position, position);
+        } else if is_kept && op.reads() {
+            open.add(position);
         }
     }
 
@@ -123,7 +183,7 @@ impl BranchNeeds {
     pub fn forget_before(&mut self, position: u32) {
         self.needed.forget_before(position);
         for open in &mut self.open {
-            open.retain(|read| *read >= position);
+            open.forget_before(position);
         }
     }
 }

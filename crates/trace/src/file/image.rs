@@ -10,8 +10,8 @@ use memmap2::{Mmap, UncheckedAdvice};
 #[cfg(target_endian = "big")]
 compile_error!("recordings are read in place, as little-endian words");
 
-/// So many bytes of the file are let go of at a time, whole pages.
-const RELEASED: u64 = 4 << 20;
+/// Bytes of a page.
+const PAGE: u64 = 4096;
 
 /// All words there are. Every block starts at a word: headers and payloads are whole ones.
 #[derive(Debug)]
@@ -64,26 +64,27 @@ impl Image {
         self.file_words().len() as u64
     }
 
-    /// What lies in the file before a word is not looked at for now: it need not be in memory. (It is read again if it is.)
-    pub fn release_before(&self, start: u64, released: &mut u64) {
-        let (from, to) = (*released, start.saturating_mul(8) / RELEASED * RELEASED);
-        let Some(map) = self
-            .map
-            .as_ref()
-            .filter(|map| to > from && to <= map.len() as u64)
-        else {
+    /// What lies between these words of the file is not looked at for now, and need not be in memory.
+    pub fn release(&self, from: u64, to: u64) {
+        let page = |word: u64| (word.saturating_mul(8) / PAGE * PAGE) as usize;
+        let (from, to) = (page(from), page(to));
+        let Some(map) = self.map.as_ref().filter(|map| to > from && to <= map.len()) else {
             return;
         };
-        // SAFETY: the map is of a file, shared and read only: what is dropped is read from the file when it is looked at
-        // again, and is the same as before, as the file is only ever appended to (see `open`).
-        let _ = unsafe {
-            map.unchecked_advise_range(
-                UncheckedAdvice::DontNeed,
-                from as usize,
-                (to - from) as usize,
-            )
-        };
-        *released = to;
+        // SAFETY: the map is of a file, and read only: what is dropped is read from the file when it is looked at again,
+        // and is the same as before, as the file is only ever appended to (see `open`).
+        let advised =
+            unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, from, to - from) };
+        // If not, it stays in memory.
+        drop(advised);
+    }
+
+    /// The same of a block that was read.
+    pub fn release_block(&self, start: u64) {
+        if let Some((_, payload)) = self.block_at(start) {
+            let end = start + (BlockHeader::WORDS + payload.len()) as u64;
+            self.release(start, end);
+        }
     }
 
     /// The words from `start` on, up to the end of the file or of what was salvaged.

@@ -39,8 +39,6 @@ pub struct Reader<'a> {
     damage: Vec<Damage>,
     /// The step that was handed out last is not in the file.
     made_up: bool,
-    /// Up to where the file need not be in memory.
-    released: u64,
 }
 
 /// How far a stream has been read.
@@ -76,7 +74,6 @@ impl<'a> Reader<'a> {
             waiting: turns.collect(),
             damage: Vec::new(),
             made_up: false,
-            released: 0,
         };
         reader.next_stream();
         reader
@@ -190,9 +187,9 @@ impl<'a> Reader<'a> {
             return Opened { block: None, gap };
         };
         let track = &mut self.tracks[number];
-        // Several streams lie between each other in the file.
-        if let (1, Some(block)) = (file.streams.len(), stream.blocks.get(track.next_block)) {
-            file.image.release_before(block.start, &mut self.released);
+        let before = track.next_block.checked_sub(1);
+        if let Some(block) = before.and_then(|before| stream.blocks.get(before)) {
+            file.image.release_block(block.start);
         }
         while let Some(block) = stream.blocks.get(track.next_block) {
             gap |= block.ordinal != track.next_ordinal;
