@@ -130,6 +130,12 @@ impl Counting {
         }
     }
 
+    /// Whether a thread is in what may be a release.
+    pub fn is_releasing(&self, thread: ThreadId) -> bool {
+        let thread = self.threads.get(&thread);
+        thread.is_some_and(|thread| !thread.open.is_empty())
+    }
+
     /// All operations on counts from a position on, with positions counted from there.
     pub fn from(&self, position: u32) -> Vec<(u32, Count)> {
         let first = self.found.partition_point(|(at, _)| *at < position);

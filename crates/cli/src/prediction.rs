@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::input;
 use crate::predicting::Shown;
-use crate::segments::Segments;
+use crate::segments::{self, Segments};
 
 /// What reads are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +65,11 @@ pub fn predict(
         return Ok(None);
     }
     let length = (options.memory / PART / OF_EVENT).max(LEAST);
-    let mut segments = Segments::of(path, model, config)?;
+    let (all, constraining) = segments::survey(path, config)?;
+    let mut segments = Segments::of(path, model, constraining, config)?;
     let mut events: FxHashMap<EventIndex, Event> = FxHashMap::default();
     let (mut took, mut most) = (Duration::ZERO, 0);
     let mut is_more = segments.next(0, length)?;
-    let all = match segments.steps.len() < length {
-        true => segments.steps.len() as u64,
-        false => count(path)?,
-    };
     let shown = Shown::new();
     let mut predictor = Predictor::new(all, options, &shown);
     while is_more {
@@ -128,20 +125,6 @@ fn places<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Pc> {
     let mut places: Vec<Pc> = events.map(|event| event.pc()).collect();
     places.sort_unstable();
     places
-}
-
-/// How many events a trace has.
-fn count(path: &Path) -> Result<u64> {
-    let mut steps = input::open(path)?;
-    let mut count = 0;
-    while steps
-        .next_step()
-        .map_err(|error| input::broken(path, &error))?
-        .is_some()
-    {
-        count += 1;
-    }
-    Ok(count)
 }
 
 /// Whether races are reported of an event, if there is code without hooks at these places.

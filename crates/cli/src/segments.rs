@@ -2,11 +2,16 @@
 //!
 //! Segments are cut out of one reading. Whatever follows the trace event by event (the program's code, reference
 //! counts, who waits at the end) sees all of it in order, and keeps nothing of what lies before the segment.
+//!
+//! Of a long trace what constrains no schedule is left out, which another reading before has to find.
 
 use std::path::Path;
 
 use deadheat_detect::Marked;
-use deadheat_predict::{BranchNeeds, CodeNeeds, Count, Ending, Goal, Proven, Reads, Stage};
+use deadheat_predict::{
+    BranchNeeds, CodeNeeds, Constraining, Count, Ending, Goal, Left, Proven, Reads, Sieve, Stage,
+    Survey,
+};
 use deadheat_trace::verify::{self, Repaired};
 use deadheat_trace::{Event, EventIndex, Op, Pc, Step, Steps};
 use rustc_hash::FxHashSet;
@@ -40,7 +45,13 @@ pub struct Segments<'a> {
     pub steps: Vec<Step>,
     first: usize,
     pub indexes: Vec<EventIndex>,
+    sieve: Option<Sieve>,
+    /// How many events the trace has, so far.
+    events: u64,
 }
+
+/// Of traces with no more events nothing is left out.
+const SHORT: u64 = 100_000;
 
 type Stream = Repaired<Marked<Followed<Watched<Input>>, marks::Finder>>;
 
@@ -51,8 +62,13 @@ enum Needs {
 }
 
 impl<'a> Segments<'a> {
-    /// Begins to read.
-    pub fn of(path: &'a Path, model: Model, config: &Config) -> Result<Self> {
+    /// Begins to read, and leaves out what does not constrain schedules if it is known.
+    pub fn of(
+        path: &'a Path,
+        model: Model,
+        constraining: Option<Constraining>,
+        config: &Config,
+    ) -> Result<Self> {
         let input = input::open(path)?;
         let is_maximal = model == Model::Maximal;
         let symbols = (!input.tables().modules.is_empty()).then(|| Shared::of(input.tables()));
@@ -80,6 +96,8 @@ impl<'a> Segments<'a> {
             steps: Vec::new(),
             first: 0,
             indexes: Vec::new(),
+            sieve: constraining.map(Sieve::new),
+            events: 0,
         })
     }
 
@@ -115,13 +133,16 @@ impl<'a> Segments<'a> {
         let position = self.first + self.steps.len();
         let counted = EventIndex(position as u64);
         let index = self.stream.last_index().unwrap_or(counted);
+        self.events = index.0 + 1;
+        let is_skippable = is_skippable(&mut self.counting, position as u32, &step);
+        let (sifted, left) = match &mut self.sieve {
+            Some(sieve) => sieve.step(&step, position as u32, is_skippable),
+            None => (step, Left::NOT),
+        };
         match (&mut self.needs, &self.symbols) {
-            (Needs::Code(needs), Some(symbols)) => symbols.tell_needs(event, needs),
-            (Needs::Branches(needs), _) => needs.step(event),
+            (Needs::Code(needs), Some(symbols)) => symbols.tell_needs(event, left, needs),
+            (Needs::Branches(needs), _) => needs.sifted(event, left),
             (Needs::Code(_), None) => {}
-        }
-        if let Some(counting) = &mut self.counting {
-            counting.step(position as u32, &step);
         }
         if self.unseen.is_unseen(event, self.stream.tables()) {
             self.unseen_at.insert(event.pc());
@@ -129,8 +150,10 @@ impl<'a> Segments<'a> {
         if let Some(ending) = &mut self.ending {
             ending.step(index, event);
         }
-        self.indexes.push(index);
-        self.steps.push(step);
+        if matches!(left, Left::Kept { .. }) {
+            self.indexes.push(index);
+            self.steps.push(sifted);
+        }
     }
 
     /// For each step of the segment that reads: who needs that.
@@ -172,7 +195,7 @@ impl<'a> Segments<'a> {
     /// At the end: how many events the trace has, and the deadlocks that the run ended in, with the recording as the way there and the
     /// events that they are about.
     pub fn finish(self) -> (u64, Vec<(Proven, Vec<Event>)>) {
-        let events = self.indexes.last().map_or(0, |last| last.0 + 1);
+        let events = self.events;
         // What the run has ended in lies at its end.
         let ending = self.ending.filter(|_| !signals::is_stopped());
         let tables = self.stream.tables();
@@ -192,6 +215,54 @@ impl<'a> Segments<'a> {
         });
         (events, proven.collect())
     }
+}
+
+/// Tells of reference counts what the next step is; whether it belongs to what a schedule may skip.
+fn is_skippable(counting: &mut Option<Counting>, position: u32, step: &Step) -> bool {
+    let Some(counting) = counting else {
+        return false;
+    };
+    let thread = step.event.thread();
+    let was = counting.is_releasing(thread);
+    counting.step(position, step);
+    was || counting.is_releasing(thread)
+}
+
+/// Reads a trace to know what constrains its schedules, unless it is short; and how many events it has.
+pub fn survey(path: &Path, config: &Config) -> Result<(u64, Option<Constraining>)> {
+    let mut steps = input::open(path)?;
+    let mut count = 0;
+    while count <= SHORT
+        && steps
+            .next_step()
+            .map_err(|error| input::broken(path, &error))?
+            .is_some()
+    {
+        count += 1;
+    }
+    if count <= SHORT {
+        return Ok((count, None));
+    }
+    let input = input::open(path)?;
+    let has_code = !input.tables().modules.is_empty();
+    let mut counting = has_code.then(|| Counting::of(input.tables()));
+    let steps = Watched::new(input, "looking for shared memory").until_stopped();
+    let mut stream = verify::repair(marks::apply(steps, config));
+    let mut survey = Survey::default();
+    let mut position: u32 = 0;
+    while let Some(step) = stream
+        .next_step()
+        .map_err(|error| input::broken(path, &error))?
+    {
+        let is_skippable = is_skippable(&mut counting, position, &step);
+        survey.step(&step, is_skippable);
+        if let Some(counting) = &mut counting {
+            counting.forget_before(position);
+        }
+        position = position.wrapping_add(1);
+    }
+    count = stream.last_index().map_or(0, |last| last.0 + 1);
+    Ok((count, Some(survey.finish())))
 }
 
 /// Whether a text trace has branches.

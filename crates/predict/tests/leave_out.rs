@@ -5,10 +5,12 @@ mod oracle;
 
 use std::collections::BTreeSet;
 
+use deadheat_code::{Depends, Passed};
 use deadheat_predict::{
-    BranchNeeds, Cut, Goal, Left, Reads, Schedule, Sieve, Survey, Window, check,
+    AboutEvent, BranchNeeds, CodeNeeds, Cut, Goal, Left, Reads, Schedule, Sieve, Survey, Window,
+    check,
 };
-use deadheat_trace::{Op, Step, ThreadId, text};
+use deadheat_trace::{Addr, Event, Op, Pc, Step, ThreadId, text};
 use proptest::prelude::*;
 
 use oracle::random::{Rest, Shape, chains, windows, windows_of_parts};
@@ -21,24 +23,29 @@ struct Sifted {
 }
 
 fn sifted(steps: &[Step], reads: Reads) -> Sifted {
+    let mut needs = BranchNeeds::new(reads);
+    let (kept, positions) = sift(steps, |at, left| needs.sifted(&steps[at].event, left));
+    Sifted {
+        window: Window::whole(kept, needs.from(0)),
+        positions,
+    }
+}
+
+/// What is left, and where that was. `tell` hears of each step what becomes of it.
+fn sift(steps: &[Step], mut tell: impl FnMut(usize, Left)) -> (Vec<Step>, Vec<u32>) {
     let mut survey = Survey::default();
     steps.iter().for_each(|step| survey.step(step, false));
     let mut sieve = Sieve::new(survey.finish());
-    let mut needs = BranchNeeds::new(reads);
     let (mut kept, mut positions) = (Vec::new(), Vec::new());
     for (at, step) in (0..).zip(steps) {
         let (sifted, left) = sieve.step(step, kept.len() as u32, false);
-        needs.sifted(&step.event, left);
+        tell(at as usize, left);
         if matches!(left, Left::Kept { .. }) {
             kept.push(sifted);
             positions.push(at);
         }
     }
-    let needed_by = needs.from(0);
-    Sifted {
-        window: Window::whole(kept, needed_by),
-        positions,
-    }
+    (kept, positions)
 }
 
 impl Sifted {
@@ -71,8 +78,7 @@ impl Sifted {
 type Found = BTreeSet<Vec<u32>>;
 
 /// All that brute force finds in what is left, each shown to be found in the whole trace by the same schedule; and what it finds there.
-fn found(window: &Window, reads: Reads) -> [Found; 2] {
-    let sifted = sifted(&window.steps, reads);
+fn found(window: &Window, sifted: &Sifted) -> [Found; 2] {
     let mut all = Found::new();
     let races = reachable::races(&sifted.window).into_iter();
     let races = races.map(|(next, schedule)| (Goal::Race, next.to_vec(), schedule));
@@ -109,13 +115,119 @@ fn creates_after_reads(window: &Window) -> bool {
 
 fn agrees(mut window: Window, reads: Reads) {
     window.border = Default::default();
-    let [sifted, whole] = found(&window, reads);
+    let [sifted, whole] = found(&window, &sifted(&window.steps, reads));
     assert!(
         sifted.is_subset(&whole),
         "{sifted:?} {whole:?}\n{window:#?}"
     );
     if !creates_after_reads(&window) {
         assert_eq!(sifted, whole, "{window:#?}");
+    }
+}
+
+/// What a thread may do next in [`Flows`].
+#[derive(Clone, Copy, PartialEq)]
+enum Life {
+    Unborn,
+    Runs,
+    Ended,
+    Joined,
+}
+
+/// A random run of a program in which values go from shared memory through memory of one thread at a time, and events depend on some
+/// of what was read, as a program's code tells.
+struct Flows {
+    lives: [Life; 3],
+    memory: [u64; 8],
+    steps: Vec<Step>,
+    /// For each step the places of reads that it depends on.
+    depends: Vec<Vec<u64>>,
+}
+
+impl Flows {
+    fn of(choices: &[(u8, u8, u8)]) -> Self {
+        let mut flows = Flows {
+            lives: [Life::Runs, Life::Unborn, Life::Unborn],
+            memory: [0; 8],
+            steps: Vec::new(),
+            depends: Vec::new(),
+        };
+        for (who, what, on) in choices {
+            let thread = usize::from(*who) % 3;
+            if flows.lives[thread] == Life::Runs {
+                flows.go(thread as u32, *what, *on);
+            }
+        }
+        flows
+    }
+
+    fn go(&mut self, thread: u32, what: u8, on: u8) {
+        let pc = Pc(self.steps.len() as u32 + 1);
+        let event = |op, target: u32| Event::new(ThreadId(thread), op, u64::from(target), pc);
+        let life = |it: &Self, wanted| (1..3).find(|other| it.lives[*other] == wanted);
+        // Two that all share, what belongs to the first thread until the second is created, and after it is joined, and own ones.
+        let handed_on = match (thread, self.lives[1]) {
+            (0, Life::Unborn | Life::Joined) | (1, _) => 2,
+            _ => 3 + thread as usize,
+        };
+        let own = 3 + thread as usize;
+        let variable = [0, 1, handed_on, handed_on, own, 1][usize::from(what / 16) % 6];
+        let access =
+            |op| Event::access(ThreadId(thread), op, Addr(64 + 8 * variable as u64), 8, pc);
+        let step = match what % 16 {
+            0..=5 => Step::new(access(Op::Read)).with_read(self.memory[variable]),
+            6..=10 => {
+                self.memory[variable] = u64::from(on % 2);
+                Step::new(access(Op::Write)).with_written(self.memory[variable])
+            }
+            11 | 12 if thread == 0 && life(self, Life::Unborn).is_some() => {
+                let child = life(self, Life::Unborn).unwrap_or_default();
+                self.lives[child] = Life::Runs;
+                Step::new(event(Op::Fork, child as u32))
+            }
+            13 if thread == 0 && life(self, Life::Ended).is_some() => {
+                let child = life(self, Life::Ended).unwrap_or_default();
+                self.lives[child] = Life::Joined;
+                Step::new(event(Op::Join, child as u32))
+            }
+            14 if thread > 0 => {
+                self.lives[thread as usize] = Life::Ended;
+                Step::new(event(Op::End, 0))
+            }
+            _ => return,
+        };
+        let own = self
+            .steps
+            .iter()
+            .rev()
+            .filter(|step| step.event.thread().0 == thread);
+        let reads: Vec<u64> = own
+            .filter(|step| step.event.op().reads())
+            .map(|step| step.event.pc().0.into())
+            .collect();
+        let chosen = reads.into_iter().zip([1, 2, 4]);
+        self.depends.push(
+            chosen
+                .filter(|(_, bit)| on >> 1 & bit != 0)
+                .map(|(at, _)| at)
+                .collect(),
+        );
+        self.steps.push(step);
+    }
+
+    fn tell(&self, at: usize, left: Left, needs: &mut CodeNeeds) {
+        let passed = match self.depends[at].is_empty() {
+            true => Passed::Straight,
+            false => Passed::Branched(Depends::on(self.depends[at].clone(), false)),
+        };
+        let event = &self.steps[at].event;
+        let about = AboutEvent {
+            site: Some(event.pc().0.into()),
+            passed: Some(&passed),
+            done_to: Some(&Depends::Nothing),
+            is_steady: false,
+        };
+        needs.sifted(event, &about, left);
     }
 }
 
@@ -198,6 +310,27 @@ proptest! {
     #[test]
     fn where_values_are_passed_on(window in chains(Needed::ByBranch)) {
         agrees(window, Reads::ByBranch);
+    }
+
+    #[test]
+    fn where_values_go_through_private_memory(
+        choices in prop::collection::vec(any::<(u8, u8, u8)>(), 0..60),
+    ) {
+        let mut flows = Flows::of(&choices);
+        flows.steps.truncate(15);
+        let mut needs = [CodeNeeds::default(), CodeNeeds::default()];
+        for at in 0..flows.steps.len() {
+            flows.tell(at, Left::NOT, &mut needs[0]);
+        }
+        let (kept, positions) = sift(&flows.steps, |at, left| flows.tell(at, left, &mut needs[1]));
+        let [whole, left] = needs.map(CodeNeeds::needed_by);
+        let sifted = Sifted { window: Window::whole(kept, left), positions };
+        let window = Window::whole(flows.steps, whole);
+        let [sifted, whole] = found(&window, &sifted);
+        prop_assert!(sifted.is_subset(&whole), "{sifted:?} {whole:?}\n{window:#?}");
+        if !creates_after_reads(&window) {
+            prop_assert_eq!(sifted, whole, "{:#?}", window);
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct Predictor<'a> {
 }
 
 impl<'a> Predictor<'a> {
-    /// For a trace of so many events.
+    /// For a trace of so many events, of which not all need be handed over.
     pub fn new(events: u64, options: &'a Options, observer: &'a dyn Observer) -> Self {
         Predictor {
             options,
@@ -67,7 +67,10 @@ impl<'a> Predictor<'a> {
     pub fn look(&mut self, segment: &Source, indexes: &[EventIndex]) {
         let length = segment.steps.len();
         let sizes = windows::rounds(length, self.options.size);
-        self.seen += (length - self.common) as u64;
+        let new = (length - self.common) as u64;
+        let seen = indexes.last().map_or(self.seen + new, |last| last.0 + 1);
+        let part = seen.saturating_sub(self.seen);
+        self.seen = seen;
         let mut left = self.share(self.seen).saturating_sub(self.spent);
         let before = left;
         let in_trace = InTrace {
@@ -101,7 +104,7 @@ impl<'a> Predictor<'a> {
                 break;
             }
             if number == 0 {
-                until = self.deadline(length - self.common);
+                until = self.deadline(part);
             }
         }
         self.spent = self.spent.saturating_add(before - left);
@@ -132,9 +135,9 @@ impl<'a> Predictor<'a> {
     }
 
     /// When larger windows of a segment with so many new events have to be done, if there is a limit in time.
-    fn deadline(&self, events: usize) -> Option<std::time::Instant> {
+    fn deadline(&self, events: u64) -> Option<std::time::Instant> {
         let mut effort = self.options.growth;
-        if (events as u64) < self.events {
+        if events < self.events {
             let part = events as f64 / self.events as f64;
             let part = |time: Duration| Duration::try_from_secs_f64(time.as_secs_f64() * part);
             effort.time = effort.time.map(|time| part(time).unwrap_or(time));
