@@ -100,6 +100,7 @@ fn plan(trace: &Path) -> Result<(Plan, usize), String> {
         budget: Effort::about(second),
         growth: Effort::about(second),
         jobs: 1,
+        memory: usize::MAX,
     };
     let found = generate(&observation, &options, &Nobody(AtomicBool::new(false)));
     let race = found.races.first().ok_or("no race to enforce")?;

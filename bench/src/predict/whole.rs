@@ -118,6 +118,7 @@ pub fn run(steps: &[Step], needed: &[u32], window: usize) -> Prediction {
         budget: Effort::about(Duration::from_secs(60)),
         growth: Effort::about(Duration::from_secs(10)),
         jobs: JOBS,
+        memory: usize::MAX,
     };
     predict(&source, &options, &Nobody(AtomicBool::new(false)))
 }

@@ -20,8 +20,9 @@ use crate::config::Config;
 use crate::error::Result;
 use crate::how::How;
 use crate::input::{self, Input};
+use crate::interleaving::Loaded;
 use crate::marks;
-use crate::prediction::{Known, Loaded, Predicted};
+use crate::prediction::{self, Model, Predicted};
 use crate::progress::Watched;
 use crate::signals;
 use crate::suspects;
@@ -132,7 +133,6 @@ pub fn of(
     let mut runs = Vec::new();
     let mut left_out = Vec::new();
     let mut events = 0;
-    let mut loaded = None;
     let mut needs_unknown = false;
     let suspects = match reading {
         Reading::Whole => None,
@@ -158,19 +158,16 @@ pub fn of(
                 run
             }),
             How::Predict(model) => {
-                if loaded.is_none() {
-                    loaded = Some(Loaded::read(path, config)?);
-                }
-                loaded.as_ref().and_then(Option::as_ref).map(|loaded| {
-                    events = events.max(loaded.events());
-                    needs_unknown = loaded.known() == Known::Nothing;
-                    predicted(*how, loaded, loaded.predict(*model, options))
+                prediction::predict(path, *model, options, config)?.map(|asked| {
+                    events = events.max(asked.events);
+                    needs_unknown |= asked.needs_unknown && *model == Model::Maximal;
+                    predicted(*how, asked.predicted)
                 })
             }
             How::Interleave => {
-                let (loaded, _) = Loaded::without_values(path, suspects, config)?;
+                let (loaded, _) = Loaded::read(path, suspects, config)?;
                 events = events.max(loaded.events());
-                Some(predicted(*how, &loaded, loaded.interleave(options)))
+                Some(predicted(*how, loaded.interleave(options)))
             }
         };
         match run {
@@ -178,7 +175,6 @@ pub fn of(
             None => left_out.push(*how),
         }
     }
-    drop(loaded);
     let cycles = match suspects.is_some_and(|suspects| !suspects.has_synchronisation()) {
         true => LockOrder::new().deadlocks(),
         false => cycles(path, config)?,
@@ -234,12 +230,12 @@ pub fn read(
 }
 
 /// What a prediction found, as other methods' finds look.
-fn predicted(how: How, loaded: &Loaded, predicted: Predicted) -> Run {
+fn predicted(how: How, predicted: Predicted) -> Run {
     let mut races = Races::new();
     for proven in &predicted.prediction.races {
         if let [first, second] = proven.next[..] {
             let access = |index: EventIndex| {
-                let event = loaded.event(index)?;
+                let event = *predicted.events.get(&index)?;
                 Some(Access { index, event })
             };
             let pair = (access(first.min(second)), access(first.max(second)));

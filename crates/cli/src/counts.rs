@@ -30,6 +30,8 @@ pub struct Counting {
     instances: FxHashMap<Vec<Frame>, u32>,
     threads: FxHashMap<ThreadId, Thread>,
     found: Vec<(u32, Count)>,
+    /// How many that were found are forgotten.
+    forgotten: usize,
 }
 
 /// What is known of a place.
@@ -94,6 +96,7 @@ impl Counting {
             instances: FxHashMap::default(),
             threads: FxHashMap::default(),
             found: Vec::new(),
+            forgotten: 0,
         }
     }
 
@@ -127,9 +130,33 @@ impl Counting {
         }
     }
 
-    /// All operations on counts, by position.
-    pub fn finish(self) -> Vec<(u32, Count)> {
-        self.found
+    /// Whether a thread is in what may be a release.
+    pub fn is_releasing(&self, thread: ThreadId) -> bool {
+        let thread = self.threads.get(&thread);
+        thread.is_some_and(|thread| !thread.open.is_empty())
+    }
+
+    /// All operations on counts from a position on, with positions counted from there.
+    pub fn from(&self, position: u32) -> Vec<(u32, Count)> {
+        let first = self.found.partition_point(|(at, _)| *at < position);
+        let here = |(at, count): &(u32, Count)| {
+            let count = match *count {
+                Count::Down(Some(Release { first, last })) => Count::Down(Some(Release {
+                    first: first - position,
+                    last: last - position,
+                })),
+                other => other,
+            };
+            (at - position, count)
+        };
+        self.found[first..].iter().map(here).collect()
+    }
+
+    /// What lies before a position is not asked for any more.
+    pub fn forget_before(&mut self, position: u32) {
+        let behind = self.found.partition_point(|(at, _)| *at < position);
+        self.found.drain(..behind);
+        self.forgotten += behind;
     }
 
     fn count(&mut self, position: u32, step: &Step, site: Site) {
@@ -138,7 +165,7 @@ impl Counting {
             Role::Up => Count::Up,
             Role::Down | Role::Releases => Count::Down(None),
         };
-        let number = self.found.len();
+        let number = self.forgotten + self.found.len();
         self.found.push((position, count));
         if let (Role::Releases, Some(1), Some((instance, _)), true) =
             (site.role, step.read(), site.drop, site.is_plain)
@@ -161,7 +188,7 @@ impl Counting {
         let Some(thread) = self.threads.get_mut(&step.event.thread()) else {
             return;
         };
-        let (depth, found) = (thread.depth, &mut self.found);
+        let (depth, found, forgotten) = (thread.depth, &mut self.found, self.forgotten);
         thread.open.retain_mut(|open| {
             let part = match site.is_plain {
                 true => open.part(depth, step, site),
@@ -174,7 +201,10 @@ impl Counting {
             open.last = position;
             if part == Part::Last {
                 let Open { first, last, .. } = *open;
-                found[open.number].1 = Count::Down(Some(Release { first, last }));
+                let count = open.number.checked_sub(forgotten);
+                if let Some((_, count)) = count.and_then(|at| found.get_mut(at)) {
+                    *count = Count::Down(Some(Release { first, last }));
+                }
             }
             part == Part::Inside
         });

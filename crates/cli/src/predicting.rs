@@ -92,6 +92,7 @@ mod tests {
             budget: Effort::ALL,
             growth: Effort::NONE,
             jobs: 3,
+            memory: usize::MAX,
         };
         let mut shown = Shown::new();
         shown.started -= PATIENCE;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use deadheat_code::{Depends, Facts, Frame, Modules, Passed, Place, Walk};
-use deadheat_predict::{AboutEvent, CodeNeeds};
+use deadheat_predict::{AboutEvent, CodeNeeds, Left};
 use deadheat_report::{Binaries, is_foreign, seen_from};
 use deadheat_trace::{
     Annotate, Event, EventIndex, Function, Known, Mode, Op, Pc, Step, Steps, Tables, ThreadId,
@@ -230,8 +230,8 @@ impl Shared {
         self.0.borrow().remarks()
     }
 
-    /// Tells who needs reads what is known of the step that was read last.
-    pub fn tell_needs(&self, event: &Event, needs: &mut CodeNeeds) {
+    /// Tells who needs reads what is known of the step that was read last, and what becomes of it.
+    pub fn tell_needs(&self, event: &Event, left: Left, needs: &mut CodeNeeds) {
         let symbols = self.0.borrow();
         let last = &symbols.last;
         let about = AboutEvent {
@@ -240,7 +240,7 @@ impl Shared {
             done_to: last.address.as_ref(),
             is_steady: last.is_steady,
         };
-        needs.step(event, &about);
+        needs.sifted(event, &about, left);
     }
 }
 

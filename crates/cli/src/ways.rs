@@ -12,6 +12,7 @@ use deadheat_trace::{EventIndex, Steps, ThreadId};
 use crate::analysis::Run;
 use crate::error::Result;
 use crate::input;
+use crate::numbered::Numbered;
 use crate::progress::Watched;
 use crate::witness::{self, Witness};
 
@@ -19,12 +20,27 @@ use crate::witness::{self, Witness};
 /// trace.
 pub fn tell(trace: &Path, runs: &[Run], findings: &mut [Finding], remarks: &mut Vec<String>) {
     let proven = witness::proven(runs);
+    let untold = findings.iter().filter(|finding| {
+        let is_known = finding.witness.is_some() || finding.rung == Rung::Warning;
+        finding.interleaving.is_none() && !is_known
+    });
+    let unwritten = untold.filter_map(|finding| proven.get(&witness::sides(finding)).copied());
+    let unwritten: Vec<&Proven> = unwritten.collect();
+    let numbered = match unwritten.is_empty() {
+        true => Ok(None),
+        false => Numbered::of(trace, unwritten, []).map(Some),
+    };
+    let numbered = numbered.unwrap_or_else(|error| {
+        let what = error.what();
+        remarks.push(format!("how findings come about cannot be told: {what}"));
+        None
+    });
     let mut of_traces: BTreeMap<PathBuf, Vec<(usize, Option<Way>)>> = BTreeMap::new();
     for (number, finding) in findings.iter().enumerate() {
         if finding.interleaving.is_some() {
             continue;
         }
-        match way(trace, finding, &proven) {
+        match way(trace, finding, &proven, numbered.as_ref()) {
             Ok((path, way)) => {
                 let path = path.canonicalize().unwrap_or(path);
                 of_traces.entry(path).or_default().push((number, way));
@@ -51,6 +67,7 @@ fn way(
     trace: &Path,
     finding: &Finding,
     proven: &HashMap<Vec<u64>, &Proven>,
+    numbered: Option<&Numbered>,
 ) -> Result<(PathBuf, Option<Way>)> {
     let here = trace.to_owned();
     if finding.rung == Rung::Warning {
@@ -61,10 +78,11 @@ fn way(
         return Ok((witness.trace.path.clone(), Some(of_witness(&witness))));
     }
     let sides = witness::sides(finding);
-    if let Some(proven) = proven.get(&sides) {
+    if let (Some(proven), Some(numbered)) = (proven.get(&sides), numbered) {
+        let runs = numbered.runs(proven).into_iter();
         let way = Way {
             start: proven.start,
-            then: Then::Events(proven.schedule.clone()),
+            then: Then::Parts(runs.map(|(id, count)| (ThreadId(id), count)).collect()),
             skipped: proven.skipped.clone(),
             next: proven.next.clone(),
             also: Vec::new(),

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::Run;
 use crate::error::{Error, Result};
 use crate::input::{self, Input};
+use crate::numbered::Numbered;
 use crate::store::info::Ended;
 
 /// The version of the format.
@@ -229,7 +230,9 @@ pub fn write(
     if wanted.is_empty() {
         return Ok(());
     }
-    let (threads, digest) = threads(path)?;
+    let sides_of = |finding: &&Finding| wanted.get(&sides(finding)).copied();
+    let proven: Vec<&Proven> = findings.iter().filter_map(|it| sides_of(&it)).collect();
+    let numbered = Numbered::of(path, proven, [])?;
     let here = std::env::current_dir().unwrap_or_default();
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let trace = path.strip_prefix(folder).unwrap_or(&whole);
@@ -237,22 +240,14 @@ pub fn write(
         let Some(proven) = wanted.get(&sides(finding)) else {
             continue;
         };
-        let schedule = runs_of(&proven.schedule, &threads);
-        let thread = |at: &EventIndex| threads[at.0 as usize].0;
         let of_trace = Trace {
             path: trace.to_path_buf(),
-            events: threads.len() as u64,
-            digest: digest.clone(),
+            events: numbered.count,
+            digest: numbered.digest.clone(),
         };
+        let schedule = numbered.runs(proven);
         let mut file = Witness::new(finding, of_trace, proven.start.0).with(schedule);
-        file.next = proven
-            .next
-            .iter()
-            .map(|at| Next {
-                index: at.0,
-                thread: thread(at),
-            })
-            .collect();
+        file.next = next(proven, &numbered);
         let skipped = proven.skipped.iter();
         file.skipped = skipped
             .map(|part| (part.thread.0, part.first.0, part.last.0))
@@ -297,30 +292,25 @@ pub fn sides(finding: &Finding) -> Vec<u64> {
     sides
 }
 
-/// The thread of each event, and a digest of all.
-pub fn threads(path: &Path) -> Result<(Vec<ThreadId>, String)> {
-    let mut steps = input::open(path)?;
-    let mut threads = Vec::new();
-    let mut digest = Digest::of(&steps);
-    while let Some(step) = steps
-        .next_step()
-        .map_err(|error| input::broken(path, &error))?
-    {
-        digest.add(&step.event);
-        threads.push(step.event.thread());
-    }
-    Ok((threads, digest.text()))
+/// The events that are next in the end of a schedule.
+pub fn next(proven: &Proven, numbered: &Numbered) -> Vec<Next> {
+    let next = proven.next.iter().map(|at| Next {
+        index: at.0,
+        thread: numbered.thread(*at).0,
+    });
+    next.collect()
 }
 
-/// How many events of which thread follow each other.
-pub fn runs_of(schedule: &[EventIndex], threads: &[ThreadId]) -> Vec<(u32, u64)> {
-    let mut runs: Vec<(u32, u64)> = Vec::new();
-    for at in schedule {
-        let thread = threads[at.0 as usize].0;
-        match runs.last_mut() {
-            Some((last, count)) if *last == thread => *count += 1,
-            _ => runs.push((thread, 1)),
-        }
+/// The digest of a trace.
+pub fn digest(path: &Path) -> Result<String> {
+    let mut steps = input::open(path)?;
+    let mut digest = Digest::of(&steps);
+    while !digest.is_whole
+        && let Some(step) = steps
+            .next_step()
+            .map_err(|error| input::broken(path, &error))?
+    {
+        digest.add(&step.event);
     }
-    runs
+    Ok(digest.text())
 }

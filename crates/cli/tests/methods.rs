@@ -36,6 +36,7 @@ fn predicted(steps: &[Step], reads: Reads, size: Size) -> Prediction {
         budget: Effort::about(Duration::from_secs(60)),
         growth: Effort::about(Duration::from_secs(60)),
         jobs: 1,
+        memory: usize::MAX,
     };
     let found = predict(&source, &options, &Patient(AtomicBool::new(false)));
     assert!(found.refused.is_empty(), "{:?}", found.refused);

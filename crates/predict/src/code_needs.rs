@@ -9,6 +9,8 @@ use deadheat_trace::{Event, Op};
 use rustc_hash::FxHashMap;
 
 use crate::NOBODY;
+use crate::leave_out::Left;
+use crate::needs::{Needed, OpenReads};
 
 /// Follows a trace and notes who needs what.
 ///
@@ -33,8 +35,9 @@ use crate::NOBODY;
 /// ```
 #[derive(Debug, Default)]
 pub struct CodeNeeds {
-    needed: Vec<u32>,
+    needed: Needed,
     threads: Vec<Vec<Activation>>,
+    open: Vec<OpenReads>,
 }
 
 /// What is known of an event.
@@ -54,9 +57,36 @@ pub struct AboutEvent<'a> {
 #[derive(Debug, Default)]
 struct Activation {
     /// By their places.
-    at: FxHashMap<u64, Vec<u32>>,
+    at: FxHashMap<u64, Open>,
     /// Of functions that were called and have returned, and of places that are not known.
-    others: Vec<u32>,
+    others: Open,
+}
+
+/// Reads of a place.
+#[derive(Debug, Default)]
+struct Open {
+    /// Those that are kept.
+    reads: Vec<u32>,
+    /// For those that were left out: all reads of the thread before this position are needed.
+    before: u32,
+}
+
+impl Open {
+    fn add(&mut self, other: Open) {
+        self.reads.extend(other.reads);
+        self.before = self.before.max(other.before);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.reads.is_empty() && self.before == 0
+    }
+
+    fn forget_before(&mut self, position: u32) {
+        self.reads.retain(|read| *read >= position);
+        if self.before <= position {
+            self.before = 0;
+        }
+    }
 }
 
 impl Activation {
@@ -68,58 +98,84 @@ impl Activation {
 impl CodeNeeds {
     /// The next event, with what is known of it.
     pub fn step(&mut self, event: &Event, known: &AboutEvent) {
+        self.sifted(event, known, Left::NOT);
+    }
+
+    /// The same, and what becomes of it.
+    pub fn sifted(&mut self, event: &Event, known: &AboutEvent, left: Left) {
         let AboutEvent {
             site,
             passed,
             done_to,
             is_steady,
         } = *known;
-        let (op, position) = (event.op(), self.needed.len() as u32);
-        // Whether a compare-and-swap writes depends on what it reads.
-        let needs_itself = op.is_atomic() && op.reads() && !is_steady;
-        self.needed
-            .push(if needs_itself { position } else { NOBODY });
+        let (op, position) = (event.op(), self.needed.count());
         let thread = event.thread().index();
         if thread >= self.threads.len() {
             self.threads.resize_with(thread + 1, Vec::new);
+            self.open.resize_with(thread + 1, OpenReads::default);
         }
         if self.threads[thread].is_empty() {
             self.threads[thread].push(Activation::default());
+        }
+        // Whether a compare-and-swap writes depends on what it reads.
+        let needs_itself = op.is_atomic() && op.reads() && !is_steady;
+        let is_kept = matches!(left, Left::Kept { .. });
+        let by = is_kept.then_some(position);
+        if let Left::Kept { needs_before } = left {
+            self.needed.push(NOBODY);
+            self.open[thread].kept(position, &mut self.needed);
+            self.open[thread].need_before(needs_before, by, &mut self.needed);
+            if needs_itself {
+                self.needed.need(position, position);
+            }
         }
         match op {
             // No step of the thread's way.
             Op::ExternalWrite | Op::Begin => return,
             // What it returns may be anything that it has read.
-            Op::End | Op::Lost | Op::Exit => self.need(thread, &Depends::Everything, position),
+            Op::End | Op::Lost | Op::Exit => self.need(thread, &Depends::Everything, by),
             _ => {
                 match passed {
                     Some(Passed::Straight) => {}
-                    Some(Passed::Branched(depends)) => self.need(thread, depends, position),
-                    None => self.need(thread, &Depends::Everything, position),
+                    Some(Passed::Branched(depends)) => self.need(thread, depends, by),
+                    None => self.need(thread, &Depends::Everything, by),
                 }
                 // (What is called or left was passed on the way.)
                 if !matches!(op, Op::Enter | Op::Leave) {
-                    self.need(thread, done_to.unwrap_or(&Depends::Everything), position);
+                    self.need(thread, done_to.unwrap_or(&Depends::Everything), by);
                 }
             }
         }
         match op {
             Op::Enter => self.threads[thread].push(Activation::default()),
             Op::Leave => self.leave(thread),
-            _ if op.reads() && !needs_itself => {
-                if let Some(activation) = self.threads[thread].last_mut() {
-                    match site {
-                        Some(site) => activation.at.entry(site).or_default().push(position),
-                        None => activation.others.push(position),
-                    }
-                }
-            }
+            _ if op.reads() && !needs_itself => self.read(thread, site, position, left),
             _ => {}
         }
     }
 
+    /// Somebody may need this read.
+    fn read(&mut self, thread: usize, site: Option<u64>, position: u32, left: Left) {
+        let Some(activation) = self.threads[thread].last_mut() else {
+            return;
+        };
+        let open = match (site, left) {
+            (_, Left::Out { needs_before: 0 }) => return,
+            (Some(site), _) => activation.at.entry(site).or_default(),
+            (None, _) => &mut activation.others,
+        };
+        match left {
+            Left::Kept { .. } => {
+                open.reads.push(position);
+                self.open[thread].add(position);
+            }
+            Left::Out { needs_before } => open.before = open.before.max(needs_before),
+        }
+    }
+
     /// An event depends on something: it is the first that needs those reads.
-    fn need(&mut self, thread: usize, depends: &Depends, by: u32) {
+    fn need(&mut self, thread: usize, depends: &Depends, by: Option<u32>) {
         let activations = &mut self.threads[thread];
         let (outer, own) = match depends {
             Depends::Nothing => return,
@@ -133,21 +189,23 @@ impl CodeNeeds {
                 (outer, Some(sources))
             }
         };
-        let needed = &mut self.needed;
+        let (open, needed) = (&mut self.open[thread], &mut self.needed);
+        let mut all = |reads: Open| {
+            for read in reads.reads {
+                open.need(read, by, needed);
+            }
+            open.need_before(reads.before, by, needed);
+        };
         for activation in activations[..outer]
             .iter_mut()
             .filter(|outer| !outer.is_empty())
         {
-            let at = activation.at.drain().flat_map(|(_, reads)| reads);
-            for read in at.chain(activation.others.drain(..)) {
-                needed[read as usize] = by;
-            }
+            activation.at.drain().for_each(|(_, reads)| all(reads));
+            all(std::mem::take(&mut activation.others));
         }
         if let (Some(sources), Some(activation)) = (own, activations.last_mut()) {
             for site in &sources.reads {
-                for read in activation.at.remove(site).into_iter().flatten() {
-                    needed[read as usize] = by;
-                }
+                all(activation.at.remove(site).unwrap_or_default());
             }
         }
     }
@@ -160,13 +218,35 @@ impl CodeNeeds {
             activations.push(Activation::default());
         }
         if let Some(caller) = activations.last_mut() {
-            caller.others.extend(left.at.into_values().flatten());
-            caller.others.extend(left.others);
+            left.at
+                .into_values()
+                .for_each(|open| caller.others.add(open));
+            caller.others.add(left.others);
         }
     }
 
     /// For each position the first that needs what was read there.
     pub fn needed_by(self) -> Vec<u32> {
-        self.needed
+        self.needed.from(0)
+    }
+
+    /// The same from a position on, with positions counted from there.
+    pub fn from(&self, position: u32) -> Vec<u32> {
+        self.needed.from(position)
+    }
+
+    /// What lies before a position is not asked for any more.
+    pub fn forget_before(&mut self, position: u32) {
+        self.needed.forget_before(position);
+        for open in &mut self.open {
+            open.forget_before(position);
+        }
+        for activation in self.threads.iter_mut().flatten() {
+            activation.others.forget_before(position);
+            activation.at.retain(|_, open| {
+                open.forget_before(position);
+                !open.is_empty()
+            });
+        }
     }
 }

@@ -58,6 +58,7 @@ pub mod counts;
 mod deadlocks;
 mod effort;
 pub mod interleave;
+mod leave_out;
 mod model;
 mod needs;
 mod question;
@@ -76,12 +77,14 @@ pub use code_needs::{AboutEvent, CodeNeeds};
 pub use counts::{Count, Release};
 pub use deadlocks::{Cycles, cycles};
 pub use effort::{Budget, Effort};
+pub use leave_out::{Constraining, Left, Sieve, Survey};
 pub use model::Model;
-pub use needs::{Reads, needed_by};
-pub use recorded::recorded;
+pub use needs::{BranchNeeds, Reads, needed_by};
+pub use recorded::{Ended, Ending};
 pub use reduce::Reduced;
 pub use run::{
-    Observer, Options, Prediction, Proven, Refused, Size, Source, StageFigures, Statistics, predict,
+    Observer, Options, Prediction, Predictor, Proven, Refused, Size, Source, StageFigures,
+    Statistics, predict,
 };
 pub use standstill::{Standstill, standstills};
 pub use window::{Block, Border, Content, Cut, Goal, Hold, Holding, NOBODY, Schedule, Window};

@@ -7,28 +7,24 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_trace::{Event, LockId, Op, Pc, Step, SyncId, ThreadId};
+use deadheat_trace::{Event, EventIndex, LockId, Op, Pc, SyncId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Hold, Standstill};
+use crate::Hold;
 
 /// A thread that has not ended.
 #[derive(Default)]
 struct Thread {
     /// Its last event.
-    last: u32,
+    last: Option<(EventIndex, Event)>,
     held: FxHashMap<(LockId, bool), u32>,
     ended: bool,
 }
 
 impl Thread {
     /// The lock that it waits for, if it does.
-    fn wanted(
-        &self,
-        steps: &[Step],
-        lock_at: &dyn Fn(SyncId) -> Option<LockId>,
-    ) -> Option<(LockId, Hold)> {
-        let event = &steps[self.last as usize].event;
+    fn wanted(&self, lock_at: &dyn Fn(SyncId) -> Option<LockId>) -> Option<(LockId, Hold)> {
+        let (_, event) = self.last?;
         match event.op() {
             Op::Request => Some((event.lock(), Hold::Write)),
             Op::ReadRequest => Some((event.lock(), Hold::Read)),
@@ -43,57 +39,72 @@ impl Thread {
     }
 }
 
-/// The deadlocks in which a trace ends: the events with which its threads have begun to wait. None if one of them does not wait.
-/// `lock_at` knows the locks whose word a futex is.
+/// A deadlock in which a run has ended: the events with which its threads have begun to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The waits that hold each other up.
+    pub core: Vec<(EventIndex, Event)>,
+    /// Those who wait for them.
+    pub bystanders: Vec<(EventIndex, Event)>,
+}
+
+/// Follows a trace to know in what it ends.
 ///
 /// ```
-/// use deadheat_predict::recorded;
-/// use deadheat_trace::text;
+/// use deadheat_predict::Ending;
+/// use deadheat_trace::{EventIndex, text};
 ///
 /// let trace = text::parse("T0|fork(T1)|1\nT1|begin|2\nT1|acq(m)|3\nT0|acq(n)|4\nT1|req(n)|5\nT0|req(m)|6\n")?;
-/// let found = recorded(&trace.steps, &|_| None);
-/// assert_eq!(found[0].core, [5, 4]);
-/// assert!(recorded(&trace.steps[..5], &|_| None).is_empty());
+/// let mut ending = Ending::default();
+/// for (at, step) in (0..).zip(&trace.steps) {
+///     assert!(ending.deadlocks(&|_| None).is_empty());
+///     ending.step(EventIndex(at), &step.event);
+/// }
+/// let found = ending.deadlocks(&|_| None);
+/// assert_eq!(found[0].core.iter().map(|(at, _)| at.0).collect::<Vec<u64>>(), [5, 4]);
 /// # Ok::<(), text::ParseError>(())
 /// ```
-pub fn recorded(steps: &[Step], lock_at: &dyn Fn(SyncId) -> Option<LockId>) -> Vec<Standstill> {
-    let Some(waits) = Waits::of(steps, lock_at) else {
-        return Vec::new();
-    };
-    let mut found: Vec<Vec<usize>> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
-    for waiter in 0..waits.events.len() {
-        match waits.cycle_of(waiter) {
-            Some(cycle) if cycle[0] == waiter => found.push(cycle),
-            Some(_) => {}
-            None if waits.waits_for[waiter].is_empty() => open.push(waiter),
-            None => {}
+#[derive(Default)]
+pub struct Ending {
+    threads: BTreeMap<ThreadId, Thread>,
+    /// Nobody knows who holds and waits for what.
+    has_gaps: bool,
+}
+
+impl Ending {
+    /// The next event, and where it stands.
+    pub fn step(&mut self, at: EventIndex, event: &Event) {
+        let thread = self.threads.entry(event.thread()).or_default();
+        thread.last = Some((at, *event));
+        match event.op() {
+            Op::Lost => self.has_gaps = true,
+            Op::End => thread.ended = true,
+            Op::Acquire | Op::ReadAcquire => {
+                let is_read = event.op() == Op::ReadAcquire;
+                *thread.held.entry((event.lock(), is_read)).or_default() += 1;
+            }
+            Op::Release | Op::ReadRelease => {
+                let is_read = event.op() == Op::ReadRelease;
+                let times = thread.held.entry((event.lock(), is_read)).or_default();
+                *times = times.saturating_sub(1);
+            }
+            _ => {}
         }
     }
-    if !open.is_empty() {
-        found.push(waits.with_those_behind(open));
-    }
-    let standstill = |core: Vec<usize>| {
-        let mut places: FxHashSet<Pc> = FxHashSet::default();
-        let is_new = |waiter: &&usize| places.insert(waits.event(steps, **waiter).pc());
-        // Each of a cycle is shown: without one of them it would be none.
-        let shown: Vec<usize> = match waits.waits_for[core[0]].is_empty() {
-            true => core.iter().filter(is_new).copied().collect(),
-            false => core,
-        };
-        let others = (0..waits.events.len()).filter(|waiter| !shown.contains(waiter));
-        Standstill {
-            bystanders: others.map(|waiter| waits.events[waiter]).collect(),
-            core: shown.iter().map(|waiter| waits.events[*waiter]).collect(),
+
+    /// The deadlocks in which it ends here; none if a thread does not wait. `lock_at` knows the locks whose word a futex is.
+    pub fn deadlocks(&self, lock_at: &dyn Fn(SyncId) -> Option<LockId>) -> Vec<Ended> {
+        match Waits::of(self, lock_at) {
+            Some(waits) => waits.deadlocks(),
+            None => Vec::new(),
         }
-    };
-    found.into_iter().map(standstill).collect()
+    }
 }
 
 /// All threads that have not ended.
 struct Waits {
     /// Where each has begun to wait.
-    events: Vec<u32>,
+    events: Vec<(EventIndex, Event)>,
     /// Whom each waits for: who holds the lock that it wants, or who is to end.
     waits_for: Vec<Vec<usize>>,
     /// Which of these each waits for because of a lock.
@@ -102,28 +113,12 @@ struct Waits {
 
 impl Waits {
     /// `None` if somebody does not wait, or it is not known whether.
-    fn of(steps: &[Step], lock_at: &dyn Fn(SyncId) -> Option<LockId>) -> Option<Self> {
-        let mut threads: BTreeMap<ThreadId, Thread> = BTreeMap::new();
-        for (step, position) in steps.iter().zip(0..) {
-            let event = &step.event;
-            let thread = threads.entry(event.thread()).or_default();
-            thread.last = position;
-            match event.op() {
-                Op::Lost => return None,
-                Op::End => thread.ended = true,
-                Op::Acquire | Op::ReadAcquire => {
-                    let is_read = event.op() == Op::ReadAcquire;
-                    *thread.held.entry((event.lock(), is_read)).or_default() += 1;
-                }
-                Op::Release | Op::ReadRelease => {
-                    let is_read = event.op() == Op::ReadRelease;
-                    let times = thread.held.entry((event.lock(), is_read)).or_default();
-                    *times = times.saturating_sub(1);
-                }
-                _ => {}
-            }
+    fn of(ending: &Ending, lock_at: &dyn Fn(SyncId) -> Option<LockId>) -> Option<Self> {
+        if ending.has_gaps {
+            return None;
         }
-        threads.retain(|_, thread| !thread.ended);
+        let threads = ending.threads.iter().filter(|(_, thread)| !thread.ended);
+        let threads: BTreeMap<ThreadId, &Thread> = threads.map(|(id, it)| (*id, it)).collect();
         let ids: Vec<ThreadId> = threads.keys().copied().collect();
         let mut waits = Waits {
             events: Vec::new(),
@@ -132,10 +127,10 @@ impl Waits {
         };
         let all_wanted: Vec<Option<(LockId, Hold)>> = threads
             .values()
-            .map(|thread| thread.wanted(steps, lock_at))
+            .map(|thread| thread.wanted(lock_at))
             .collect();
         for (thread, wanted) in threads.values().zip(&all_wanted) {
-            let event = &steps[thread.last as usize].event;
+            let (at, event) = thread.last?;
             if !begins_to_wait(event.op()) {
                 return None;
             }
@@ -154,22 +149,50 @@ impl Waits {
                 let lock = reads.map(|(lock, _)| lock);
                 matches!((other, lock), (Some((theirs, Hold::Write)), Some(lock)) if *theirs == lock)
             };
-            let others = threads.values().zip(&all_wanted).enumerate();
+            let others = threads.values().copied().zip(&all_wanted).enumerate();
             let holders = others.filter(|(_, (other, wish))| holds(other) || is_first(wish));
             let locked_by: Vec<usize> = holders.map(|(at, _)| at).collect();
             let mut waits_for = locked_by.clone();
             if event.op() == Op::JoinRequest {
                 waits_for.extend(ids.iter().position(|id| *id == event.peer()));
             }
-            waits.events.push(thread.last);
+            waits.events.push((at, event));
             waits.waits_for.push(waits_for);
             waits.locked_by.push(locked_by);
         }
         Some(waits)
     }
 
-    fn event<'a>(&self, steps: &'a [Step], waiter: usize) -> &'a Event {
-        &steps[self.events[waiter] as usize].event
+    /// One for each cycle, and one of all who wait for what nobody gives.
+    fn deadlocks(&self) -> Vec<Ended> {
+        let mut found: Vec<Vec<usize>> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        for waiter in 0..self.events.len() {
+            match self.cycle_of(waiter) {
+                Some(cycle) if cycle[0] == waiter => found.push(cycle),
+                Some(_) => {}
+                None if self.waits_for[waiter].is_empty() => open.push(waiter),
+                None => {}
+            }
+        }
+        if !open.is_empty() {
+            found.push(self.with_those_behind(open));
+        }
+        let standstill = |core: Vec<usize>| {
+            let mut places: FxHashSet<Pc> = FxHashSet::default();
+            let is_new = |waiter: &&usize| places.insert(self.events[**waiter].1.pc());
+            // Each of a cycle is shown: without one of them it would be none.
+            let shown: Vec<usize> = match self.waits_for[core[0]].is_empty() {
+                true => core.iter().filter(is_new).copied().collect(),
+                false => core,
+            };
+            let others = (0..self.events.len()).filter(|waiter| !shown.contains(waiter));
+            Ended {
+                bystanders: others.map(|waiter| self.events[waiter]).collect(),
+                core: shown.iter().map(|waiter| self.events[*waiter]).collect(),
+            }
+        };
+        found.into_iter().map(standstill).collect()
     }
 
     /// All whom a thread waits for, directly or not.
@@ -233,9 +256,13 @@ mod tests {
     use super::*;
 
     fn cores(trace: &str) -> Vec<Vec<u32>> {
-        let steps = text::parse(trace).unwrap().steps;
-        let found = recorded(&steps, &|_| None);
-        found.into_iter().map(|still| still.core).collect()
+        let mut ending = Ending::default();
+        for (at, step) in (0..).zip(&text::parse(trace).unwrap().steps) {
+            ending.step(EventIndex(at), &step.event);
+        }
+        let found = ending.deadlocks(&|_| None).into_iter();
+        let positions = found.map(|still| still.core.iter().map(|(at, _)| at.0 as u32).collect());
+        positions.collect()
     }
 
     const CREATED: &str = "T0|fork(T1)|1\nT0|fork(T2)|2\nT1|begin|3\nT2|begin|4\n";

@@ -3,11 +3,12 @@
 
 mod owners;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
 use deadheat_predict::{
-    Count, Effort, Observer, Options, Prediction, Reads, Release, Size, Source, needed_by, predict,
+    Count, Effort, Observer, Options, Prediction, Proven, Reads, Release, Size, Source, needed_by,
+    predict,
 };
 use deadheat_trace::{EventIndex, Mode, Op, Pc, Step, Steps, Tables, ThreadId, verify};
 use proptest::prelude::*;
@@ -83,8 +84,27 @@ fn predicted(run: &Recorded) -> Prediction {
         budget: Effort::ALL,
         growth: Effort::NONE,
         jobs: 1,
+        memory: usize::MAX,
     };
     predict(&source, &options, &Nobody(AtomicBool::new(false)))
+}
+
+/// All events of a schedule, which names where threads go on to.
+fn expanded(steps: &[Step], proven: &Proven) -> Vec<EventIndex> {
+    let mut done: BTreeMap<ThreadId, u64> = BTreeMap::new();
+    let mut all = Vec::new();
+    for upto in &proven.schedule {
+        let thread = steps[upto.0 as usize].event.thread();
+        let done = done.entry(thread).or_insert(proven.start.0);
+        for at in (*done..=upto.0).map(EventIndex) {
+            let is_skipped = proven.skipped.iter().any(|part| part.has(thread, at));
+            if steps[at.0 as usize].event.thread() == thread && !is_skipped {
+                all.push(at);
+            }
+        }
+        *done = (*done).max(upto.0 + 1);
+    }
+    all
 }
 
 /// What one run proves, each along a schedule that the program follows; all of it, and what skips something.
@@ -101,7 +121,8 @@ fn proven(program: &Program, choices: &[usize]) -> (BTreeSet<[Pc; 2]>, BTreeSet<
         let seen = |at: &&EventIndex| run.steps[at.0 as usize].event.op() != Op::ExternalWrite;
         let before = run.steps[..race.start.0 as usize].iter();
         let before = before.map(|step| (step.event.thread(), step.event.pc()));
-        let schedule = race.schedule.iter().filter(seen).map(place);
+        let schedule = expanded(&run.steps, race);
+        let schedule = schedule.iter().filter(seen).map(place);
         let schedule: Vec<(ThreadId, Pc)> = before.chain(schedule).collect();
         let next: Vec<(ThreadId, Pc)> = race.next.iter().map(place).collect();
         let steps = run.steps.iter().zip(0..);

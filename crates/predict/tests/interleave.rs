@@ -38,6 +38,7 @@ fn generated(steps: &[Step], size: Size) -> Prediction {
         budget: Effort::about(Duration::from_secs(60)),
         growth: Effort::NONE,
         jobs: 1,
+        memory: usize::MAX,
     };
     let found = generate(&observation, &options, &Nobody(AtomicBool::new(false)));
     assert!(found.refused.is_empty(), "{:?}", found.refused);

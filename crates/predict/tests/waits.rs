@@ -33,6 +33,7 @@ fn deadlocks(trace: &str) -> Vec<Vec<u64>> {
         budget: Effort::about(Duration::from_secs(60)),
         growth: Effort::NONE,
         jobs: 1,
+        memory: usize::MAX,
     };
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
     assert!(found.refused.is_empty(), "{:#?}", found.refused);

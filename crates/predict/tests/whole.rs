@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use deadheat_detect::Suspects;
 use deadheat_predict::{
-    Border, Effort, Observer, Options, Prediction, Size, Source, Window, predict,
+    Border, Effort, NOBODY, Observer, Options, Prediction, Predictor, Size, Source, Window, predict,
 };
 use deadheat_trace::{EventIndex, Step};
 use proptest::prelude::*;
@@ -38,11 +38,45 @@ fn run(window: &Window, size: Size, jobs: usize) -> Prediction {
         budget: Effort::about(Duration::from_secs(60)),
         growth: Effort::about(Duration::from_secs(60)),
         jobs,
+        memory: usize::MAX,
     };
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
     assert!(found.refused.is_empty(), "{:#?}", found.refused);
     assert_eq!(found.statistics.unknown, 0);
     are_suspects(&window.steps, &found);
+    found
+}
+
+/// The same a segment at a time.
+fn run_in_segments(window: &Window, size: Size, length: usize) -> Prediction {
+    let options = Options {
+        size,
+        budget: Effort::ALL,
+        growth: Effort::ALL,
+        jobs: 1,
+        memory: usize::MAX,
+    };
+    let (events, nobody) = (window.steps.len(), Nobody(AtomicBool::new(false)));
+    let mut predictor = Predictor::new(events as u64, &options, &nobody);
+    let (mut start, mut end) = (0, 0);
+    while end < events {
+        end = (start + length).min(events);
+        let needed_by = window.needed_by[start..end].iter().map(|by| match *by {
+            by if (by as usize) < end => by - start as u32,
+            _ => NOBODY,
+        });
+        let source = Source {
+            steps: &window.steps[start..end],
+            needed_by: &needed_by.collect::<Vec<u32>>(),
+            counts: &[],
+            is_judged: &|_| true,
+        };
+        let indexes: Vec<EventIndex> = (start as u64..end as u64).map(EventIndex).collect();
+        predictor.look(&source, &indexes);
+        start = end - predictor.common(end - start);
+    }
+    let found = predictor.finish();
+    assert!(found.refused.is_empty(), "{:#?}", found.refused);
     found
 }
 
@@ -75,6 +109,7 @@ fn what_there_was_no_time_for_is_said() {
             budget: Effort::ALL,
             growth,
             jobs: 1,
+            memory: usize::MAX,
         };
         predict(&source, &options, &Nobody(AtomicBool::new(false))).is_cut_short
     };
@@ -151,6 +186,7 @@ fn odd_figures_do_no_harm() {
         budget: Effort::ALL,
         growth: Effort::ALL,
         jobs: 1,
+        memory: usize::MAX,
     };
     let found = predict(&source, &options, &Nobody(AtomicBool::new(false)));
     assert_eq!(found.races.len(), 1);
@@ -192,7 +228,7 @@ proptest! {
         agrees(window);
     }
 
-    /// Windows that cut a trace find a part of what it proves, whatever is carried over their borders;
+    /// Windows, and segments, that cut a trace find a part of what it proves, whatever is carried over their borders;
     /// and it does not matter how many are looked at at once.
     #[test]
     fn larger_windows_lose_nothing(window in windows_of_parts(
@@ -207,6 +243,11 @@ proptest! {
         for size in [4, 10, 20] {
             let small = races(&run(&window, Size::Events(size), 2));
             prop_assert!(small.is_subset(&whole), "{size}: {small:?} {whole:?}\n{window:#?}");
+            let segments = races(&run_in_segments(&window, Size::Events(size), 24));
+            prop_assert!(segments.is_subset(&whole), "{size}: {segments:?} {whole:?}\n{window:#?}");
+            // Borders of windows between segments lie where they lay.
+            let exact = races(&run_in_segments(&window, Size::Events(size), window.steps.len()));
+            prop_assert_eq!(&exact, &small);
         }
     }
 }

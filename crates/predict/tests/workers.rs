@@ -44,6 +44,7 @@ fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, Vec<Proven>) {
         budget: Effort::ALL,
         growth: Effort::NONE,
         jobs,
+        memory: usize::MAX,
     };
     let observer = Counts {
         stop: AtomicBool::new(false),

@@ -168,7 +168,7 @@ fn largest(text: &str) -> Result<u64, String> {
 }
 
 /// A number of bytes, such as `500M`.
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => 1,

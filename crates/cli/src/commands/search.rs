@@ -7,6 +7,7 @@ use deadheat_predict::{Effort, Options, Prediction, Size, Stage};
 use deadheat_report::Rung;
 use serde::Serialize;
 
+use super::schedule::bytes;
 use crate::analysis::Analysis;
 use crate::exit::Exit;
 use crate::terminal::{count, counted, duration, say};
@@ -39,6 +40,11 @@ pub struct Search {
     /// How many windows are looked at at the same time. [default: as many as there are processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
+
+    /// How much memory the analysis of a trace may take, such as 500M or 2GiB: of a trace that takes more one part after the other is
+    /// looked at.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
+    memory: u64,
 }
 
 impl Search {
@@ -60,6 +66,7 @@ impl Search {
             budget: limit(self.question, QUESTION),
             growth: limit(self.growth, growth),
             jobs: self.jobs.map_or_else(processors, usize::from),
+            memory: usize::try_from(self.memory).unwrap_or(usize::MAX),
         }
     }
 }

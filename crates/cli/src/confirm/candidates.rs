@@ -3,31 +3,25 @@
 //!
 //! As in *interleave* (Carril, Tichy 2015), but exact: where the recording is serial, every step of the program is compared with it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Rung};
-use deadheat_trace::{EventIndex, Pc, Steps, ThreadId};
+use deadheat_trace::{EventIndex, Pc};
 
 use super::{Case, settle};
 use crate::analysis::Analysis;
 use crate::budget::{self, Allowance};
 use crate::error::Result;
 use crate::how::How;
-use crate::input;
+use crate::numbered::Numbered;
 use crate::progress::Counted;
 use crate::signals;
-use crate::witness::{self, Digest, Next, Trace, Witness};
+use crate::witness::{self, Trace, Witness};
 
 /// So many candidates are tried: as many on a busy machine as on any other.
 const MOST: usize = 128;
-
-/// What is known of a trace's events: who, and where.
-struct Events {
-    all: Vec<(ThreadId, Pc)>,
-    trace: Trace,
-}
 
 /// Tries the candidates of all findings that are not confirmed.
 pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Result<()> {
@@ -43,10 +37,10 @@ pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Resu
     if candidates.is_empty() || analysis.findings.iter().all(is_settled) {
         return Ok(());
     }
-    let events = Events::of(trace)?;
+    let events = Numbered::of(trace, &candidates, analysis.findings.iter().flat_map(sides))?;
     let mut of_places: HashMap<Vec<Pc>, Vec<&Proven>> = HashMap::new();
     for candidate in &candidates {
-        let places = events.places(&candidate.next);
+        let places = places(&events, &candidate.next);
         of_places.entry(places).or_default().push(candidate);
     }
     let cost = budget::run(events.trace.events, events.trace.events);
@@ -57,12 +51,8 @@ pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Resu
         if is_settled(finding) || signals::is_stopped() {
             continue;
         }
-        let indexes: Vec<EventIndex> = finding
-            .accesses
-            .iter()
-            .filter_map(|access| access.index.map(EventIndex))
-            .collect();
-        let of_finding = of_places.get(&events.places(&indexes));
+        let indexes: Vec<EventIndex> = sides(finding).collect();
+        let of_finding = of_places.get(&places(&events, &indexes));
         for candidate in of_finding.into_iter().flatten() {
             if tried == MOST || !allowance.pays(cost) {
                 left_out += 1;
@@ -70,7 +60,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Resu
             }
             tried += 1;
             let path = trace.with_file_name(witness::file_name(&finding.id));
-            let case = Case::new(events.witness(finding, candidate))?;
+            let case = Case::new(witness(&events, trace, finding, candidate))?;
             settle(finding, case, &path)?;
             if is_settled(finding) || signals::is_stopped() {
                 break;
@@ -89,75 +79,30 @@ fn is_settled(finding: &Finding) -> bool {
     matches!(finding.rung, Rung::Witness | Rung::Confirmed)
 }
 
-impl Events {
-    fn of(path: &Path) -> Result<Self> {
-        let mut steps = input::open(path)?;
-        let mut all = Vec::new();
-        let mut digest = Digest::of(&steps);
-        while let Some(step) = steps
-            .next_step()
-            .map_err(|error| input::broken(path, &error))?
-        {
-            digest.add(&step.event);
-            all.push((step.event.thread(), step.event.pc()));
-        }
-        let trace = Trace {
-            path: path.to_path_buf(),
-            events: all.len() as u64,
-            digest: digest.text(),
-        };
-        Ok(Events { all, trace })
-    }
+/// Where the sides of a finding stand in the trace.
+fn sides(finding: &Finding) -> impl Iterator<Item = EventIndex> + '_ {
+    let accesses = finding.accesses.iter();
+    accesses.filter_map(|access| access.index.map(EventIndex))
+}
 
-    fn thread(&self, index: EventIndex) -> ThreadId {
-        self.all[index.0 as usize].0
-    }
+/// The places of some events, in an order that does not depend on the run.
+fn places(events: &Numbered, indexes: &[EventIndex]) -> Vec<Pc> {
+    let known = indexes.iter().filter_map(|index| events.get(*index));
+    let mut places: Vec<Pc> = known.map(|event| event.place).collect();
+    places.sort_unstable();
+    places
+}
 
-    /// The places of some events, in an order that does not depend on the run.
-    fn places(&self, indexes: &[EventIndex]) -> Vec<Pc> {
-        let places = indexes.iter().map(|index| self.all[index.0 as usize].1);
-        let mut places: Vec<Pc> = places.collect();
-        places.sort_unstable();
-        places
-    }
-
-    /// A schedule of synchronisation as one of all events: each thread does what it did up to the next synchronisation of its
-    /// own that is scheduled, and in the end up to its goal.
-    fn witness(&self, finding: &Finding, candidate: &Proven) -> Witness {
-        let mut positions: BTreeMap<ThreadId, Vec<u64>> = BTreeMap::new();
-        let start = candidate.start.0;
-        for (index, (thread, _)) in self.all.iter().enumerate().skip(start as usize) {
-            positions.entry(*thread).or_default().push(index as u64);
-        }
-        let mut passed: BTreeMap<ThreadId, u64> = BTreeMap::new();
-        let mut schedule: Vec<(u32, u64)> = Vec::new();
-        let mut go = |thread: ThreadId, upto: u64| {
-            let own = positions.get(&thread).map_or(&[][..], Vec::as_slice);
-            let behind = own.partition_point(|index| *index < upto) as u64;
-            let passed = passed.entry(thread).or_default();
-            if behind > *passed {
-                match schedule.last_mut() {
-                    Some((last, count)) if *last == thread.0 => *count += behind - *passed,
-                    _ => schedule.push((thread.0, behind - *passed)),
-                }
-                *passed = behind;
-            }
-        };
-        for index in &candidate.schedule {
-            go(self.thread(*index), index.0 + 1);
-        }
-        for index in &candidate.next {
-            go(self.thread(*index), index.0);
-        }
-        let mut witness = Witness::new(finding, self.trace.clone(), start).with(schedule);
-        witness.next = candidate
-            .next
-            .iter()
-            .map(|index| Next {
-                index: index.0,
-                thread: self.thread(*index).0,
-            })
-            .collect();
-        witness
-    }
+/// A schedule of synchronisation as one of all events: each thread does what it did up to the next synchronisation of its
+/// own that is scheduled, and in the end up to its goal.
+fn witness(events: &Numbered, path: &Path, finding: &Finding, candidate: &Proven) -> Witness {
+    let trace = Trace {
+        path: path.to_path_buf(),
+        events: events.count,
+        digest: events.digest.clone(),
+    };
+    let runs = events.runs(candidate);
+    let mut witness = Witness::new(finding, trace, candidate.start.0).with(runs);
+    witness.next = witness::next(candidate, events);
+    witness
 }

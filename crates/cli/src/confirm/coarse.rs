@@ -173,7 +173,7 @@ pub fn all(trace: &Path, analysis: &mut Analysis, witnesses: Option<&Path>) -> R
     }
     let coarse = Coarse::of(trace)?;
     let keeper = match witnesses {
-        Some(folder) => Some(Keeper::of(trace, folder)?),
+        Some(folder) => Some(Keeper::of(trace, folder, &candidates)?),
         None => None,
     };
     let places = places(

@@ -7,34 +7,35 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::{Goal, Proven, Stage};
 use deadheat_report::{Finding, Kind};
-use deadheat_trace::{EventIndex, ThreadId};
+use deadheat_trace::EventIndex;
 
 use super::coarse::{Coarse, Outcome};
 use crate::error::Result;
+use crate::numbered::Numbered;
 use crate::watch::OnRace;
-use crate::witness::{self, Next, Trace, Witness};
+use crate::witness::{self, Trace, Witness};
 
 /// Keeps witnesses of one trace.
 pub struct Keeper {
     folder: PathBuf,
     trace: Trace,
-    threads: Vec<ThreadId>,
+    numbered: Numbered,
 }
 
 impl Keeper {
-    /// For findings of this trace, in this folder.
-    pub fn of(trace: &Path, folder: &Path) -> Result<Self> {
-        let (threads, digest) = witness::threads(trace)?;
+    /// For findings of this trace that these schedules may show, in this folder.
+    pub fn of(trace: &Path, folder: &Path, schedules: &[Proven]) -> Result<Self> {
+        let numbered = Numbered::of(trace, schedules, [])?;
         let whole = trace.canonicalize().unwrap_or_else(|_| trace.to_owned());
         let inside = trace.strip_prefix(folder).unwrap_or(&whole);
         Ok(Keeper {
             folder: folder.to_owned(),
             trace: Trace {
                 path: inside.to_owned(),
-                events: threads.len() as u64,
-                digest,
+                events: numbered.count,
+                digest: numbered.digest.clone(),
             },
-            threads,
+            numbered,
         })
     }
 
@@ -43,14 +44,18 @@ impl Keeper {
         if finding.witness.is_some() {
             return;
         }
-        let runs = witness::runs_of(&shown_by.schedule, &self.threads);
+        // Nothing but synchronisation is counted.
+        let mut runs: Vec<(u32, u64)> = Vec::new();
+        for at in &shown_by.schedule {
+            let thread = self.numbered.thread(*at).0;
+            match runs.last_mut() {
+                Some((last, count)) if *last == thread => *count += 1,
+                _ => runs.push((thread, 1)),
+            }
+        }
         let mut file = Witness::new(finding, self.trace.clone(), shown_by.start.0).with(runs);
         file.synchronisation = Some(shown_by.schedule.iter().map(|at| at.0).collect());
-        let next = |at: &EventIndex| Next {
-            index: at.0,
-            thread: self.threads[at.0 as usize].0,
-        };
-        file.next = shown_by.next.iter().map(next).collect();
+        file.next = witness::next(shown_by, &self.numbered);
         let path = self.folder.join(witness::file_name(&finding.id));
         let here = std::env::current_dir().unwrap_or_default();
         match file.write(&path) {
@@ -79,8 +84,7 @@ impl Shown {
     /// Makes everything ready to show the finding of a coarse witness again.
     pub fn new(witness: &Witness) -> Result<Self> {
         let path = &witness.trace.path;
-        let (_, digest) = witness::threads(path)?;
-        witness.is_about(&digest)?;
+        witness.is_about(&witness::digest(path)?)?;
         let schedule = witness.synchronisation.iter().flatten();
         Ok(Shown {
             coarse: Coarse::of(path)?,

@@ -134,7 +134,7 @@ fn release_of(behind: &[(Op, Pc, u64)]) -> Option<Release> {
     for (at, (op, pc, target)) in (1..).zip(behind) {
         counting.step(at, &Step::new(Event::new(ThreadId(0), *op, *target, *pc)));
     }
-    match counting.finish()[..] {
+    match counting.from(0)[..] {
         [(0, Count::Down(release))] => release,
         ref other => panic!("{other:?}"),
     }

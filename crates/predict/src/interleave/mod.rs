@@ -80,7 +80,7 @@ pub struct Observation<'a> {
 /// #     fn stop(&self) -> &AtomicBool { &self.0 }
 /// # }
 /// # let nobody = Nobody(AtomicBool::new(false));
-/// # let options = Options { size: Size::Auto, budget: Effort::ALL, growth: Effort::ALL, jobs: 1 };
+/// # let options = Options { size: Size::Auto, budget: Effort::ALL, growth: Effort::ALL, jobs: 1, memory: usize::MAX };
 /// // The first thread's section came first, and so hid the race on y.
 /// let trace = text::parse("T0|w(y)|1\nT0|acq(m)|2\nT0|rel(m)|3\nT1|acq(m)|4\nT1|rel(m)|5\nT1|w(y)|6\n")?;
 /// let observation = Observation { steps: &trace.steps, is_judged: &|_| true, lock_words: &LockWords::default() };

@@ -5,17 +5,16 @@ use std::collections::BTreeMap;
 use deadheat_trace::{LockId, Op, Step, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Block, Border, Content, Hold, Holding};
+use super::contents::Contents;
+use crate::{Block, Border, Hold, Holding};
 
 /// How things stand behind the steps so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Standing {
-    steps: u64,
     held: FxHashMap<(ThreadId, LockId), (Hold, u32)>,
-    /// By the address divided by eight: what is there, and since which step that is known.
-    memory: FxHashMap<u64, (Content, u64)>,
-    /// By their first byte: their lengths, and the steps that made them.
-    blocks: BTreeMap<u64, (u64, u64)>,
+    memory: Contents,
+    /// By their first byte: their lengths.
+    blocks: BTreeMap<u64, u64>,
 }
 
 impl Standing {
@@ -30,28 +29,25 @@ impl Standing {
                 let (start, bytes) = (event.addr().0, step.written().unwrap_or(0).max(1));
                 let overlapping = self.blocks.range(..start.saturating_add(bytes)).rev();
                 let overlapping: Vec<u64> = overlapping
-                    .take_while(|(first, (bytes, _))| first.saturating_add(*bytes) > start)
+                    .take_while(|(first, bytes)| first.saturating_add(**bytes) > start)
                     .map(|(first, _)| *first)
                     .collect();
                 for first in overlapping {
                     self.blocks.remove(&first);
                 }
-                self.blocks.insert(start, (bytes, self.steps));
+                self.blocks.insert(start, bytes);
+                // What a block before has left there is other memory.
+                self.memory.forget(start, bytes);
             }
             Op::Free => {
                 self.blocks.remove(&event.addr().0);
             }
             // Anything may have happened.
-            Op::Lost => {
-                self.held.clear();
-                self.memory.clear();
-                self.blocks.clear();
-            }
+            Op::Lost => *self = Standing::default(),
             op if op.writes() => self.know(step, step.written()),
             op if op.reads() => self.know(step, step.read()),
             _ => {}
         }
-        self.steps += 1;
     }
 
     fn acquire(&mut self, step: &Step, hold: Hold) {
@@ -81,16 +77,16 @@ impl Standing {
             let next = ((at | 7) + 1).min(addr + size);
             let shift = at & 7;
             let mask = ((1u32 << (next - at)) - 1) << shift;
-            let (content, since) = self.memory.entry(at >> 3).or_default();
-            *since = self.steps;
-            content.known &= !(mask as u8);
-            if let Some(value) = value {
-                let bits = (0..8).filter(|byte| mask >> byte & 1 != 0);
-                let bits = bits.fold(0, |bits, byte| bits | 0xFF << (8 * byte));
-                content.bytes =
-                    content.bytes & !bits | (value >> (8 * (at - addr)) << (8 * shift)) & bits;
-                content.known |= mask as u8;
-            }
+            self.memory.change(at >> 3, |content| {
+                content.known &= !(mask as u8);
+                if let Some(value) = value {
+                    let bits = (0..8).filter(|byte| mask >> byte & 1 != 0);
+                    let bits = bits.fold(0, |bits, byte| bits | 0xFF << (8 * byte));
+                    content.bytes =
+                        content.bytes & !bits | (value >> (8 * (at - addr)) << (8 * shift)) & bits;
+                    content.known |= mask as u8;
+                }
+            });
             at = next;
         }
     }
@@ -103,7 +99,7 @@ impl Standing {
 
     /// The length of the block that begins at an address here.
     pub fn block(&self, start: u64) -> Option<u64> {
-        self.blocks.get(&start).map(|(bytes, _)| *bytes)
+        self.blocks.get(&start).copied()
     }
 
     /// The locks that are held here: those that are known to be, and those that are given back without
@@ -160,15 +156,12 @@ impl Standing {
                 continue;
             }
             let block = self.blocks.range(..=addr).next_back();
-            let block = block.filter(|(start, (bytes, _))| addr < start.saturating_add(*bytes));
-            let made = block.map_or(0, |(_, (_, made))| *made);
-            blocks.extend(block.map(|(start, (bytes, _))| (*start, *bytes)));
+            let block = block.filter(|(start, bytes)| addr < start.saturating_add(**bytes));
+            blocks.extend(block.map(|(start, bytes)| (*start, *bytes)));
             if op.is_access() {
                 for cell in addr >> 3..=(addr + step.event.size().max(1) - 1) >> 3 {
-                    if let Some((content, since)) = self.memory.get(&cell)
-                        && *since >= made
-                    {
-                        border.memory.insert(cell, *content);
+                    if let Some(content) = self.memory.get(cell) {
+                        border.memory.insert(cell, content);
                     }
                 }
             }

@@ -4,14 +4,20 @@
 //! A race that a small window does not prove may be proven by a larger one, as more can be different there. So
 //! windows grow, and what they have in common with the one before is not asked about again.
 //!
-//! What is found depends on the trace and the options alone. Windows are looked at in batches that are the same however many workers
+//! A long trace is handed over in *segments*, which have a part in common with the one before ([`Predictor`]): nobody has to
+//! hold all of it. Windows grow within a segment. How things stand where a segment begins and what is known are carried over.
+//!
+//! What is found depends on the trace, the segments and the options alone. Windows are looked at in batches that are the same however many workers
 //! there are; what is known when a batch begins is known to all of it, and what its windows find is put together in their order. Larger windows
 //! have a share each of the work that may be done for them.
 
 pub(crate) mod border;
+mod contents;
+mod in_trace;
 mod look;
 mod quiet;
 mod relax;
+mod segments;
 pub(crate) mod windows;
 
 use std::sync::Mutex;
@@ -21,7 +27,9 @@ use std::time::{Duration, Instant};
 use deadheat_trace::{Event, EventIndex, Pc, Skipped, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::in_trace::InTrace;
 use self::look::{Look, Looked};
+pub use self::segments::Predictor;
 use self::windows::{Piece, Pieces};
 use crate::check::Violation;
 use crate::{Count, Effort, Goal, Places, Stage, Window};
@@ -58,6 +66,8 @@ pub struct Options {
     pub growth: Effort,
     /// How many windows are looked at at once.
     pub jobs: usize,
+    /// How many bytes all of it may take. A trace that takes more is looked at in segments.
+    pub memory: usize,
 }
 
 /// A cut that can be reached.
@@ -71,7 +81,8 @@ pub struct Proven {
     pub bystanders: usize,
     /// Where the schedule begins: everything before that is executed as it was.
     pub start: EventIndex,
-    /// The events behind that in the order in which they are executed.
+    /// How threads go on behind that, one after the other: each with all its events from where it was up to this one. (One that only has
+    /// synchronisation names all of it.)
     pub schedule: Vec<EventIndex>,
     /// What threads of it skip: see [`crate::counts`]. None of these events is in the schedule.
     pub skipped: Vec<Skipped>,
@@ -192,35 +203,9 @@ struct Round<'a> {
 
 /// Finds all that a trace proves.
 pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> Prediction {
-    let sizes = windows::rounds(source.steps.len(), options.size);
-    let (mut known, done) = (Known::default(), Mutex::new(0));
-    let mut left = options.growth.work;
-    let mut until = None;
-    for (number, size) in sizes.iter().enumerate() {
-        let later = (sizes.len() - number) as u64;
-        let windows = windows::count(source.steps.len(), *size) as u64;
-        let round = Round {
-            source,
-            options,
-            observer,
-            all: source.steps.len() as u64 * sizes.len() as u64,
-            done: &done,
-            until,
-            share: (number > 0).then(|| left / later / windows.max(1)),
-        };
-        let is_whole = round.look(*size, &mut known, &mut left);
-        if !is_whole {
-            known.found.is_cut_short = number > 0;
-            known.found.is_timed_out |= round.is_late();
-        }
-        if round.is_over() {
-            break;
-        }
-        if number == 0 {
-            until = options.growth.deadline();
-        }
-    }
-    known.finish(observer)
+    let mut predictor = Predictor::new(source.steps.len() as u64, options, observer);
+    predictor.look(source, &[]);
+    predictor.finish()
 }
 
 /// A lock whose holder has panicked holds what it held.
@@ -243,8 +228,13 @@ impl Round<'_> {
 
     /// Looks at all windows of a size; whether it has, and each as far as there was something to ask. What it has cost is no
     /// longer left.
-    fn look(&self, size: usize, known: &mut Known, left: &mut u64) -> bool {
-        let mut pieces = Pieces::new(self.source.steps, size);
+    fn look(
+        &self,
+        mut pieces: Pieces,
+        in_trace: &InTrace,
+        known: &mut Known,
+        left: &mut u64,
+    ) -> bool {
         let mut is_whole = true;
         while !self.is_over() {
             let mut batch = Vec::new();
@@ -259,7 +249,8 @@ impl Round<'_> {
             if batch.is_empty() {
                 break;
             }
-            for looked in self.look_at(&batch, known) {
+            for mut looked in self.look_at(&batch, known) {
+                in_trace.looked(&mut looked);
                 if self.share.is_some() {
                     *left = left.saturating_sub(looked.work);
                 }
@@ -330,7 +321,7 @@ impl Known {
         found.unknown = self.open.into_values().flatten().collect();
         found.unknown.sort_unstable();
         for all in [&mut found.races, &mut found.deadlocks] {
-            all.sort_unstable_by(|a, b| a.next.iter().rev().cmp(b.next.iter().rev()));
+            all.sort_by(|a, b| a.next.iter().rev().cmp(b.next.iter().rev()));
         }
         found.is_stopped = observer.stop().load(Ordering::Relaxed);
         found

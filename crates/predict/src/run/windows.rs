@@ -10,7 +10,7 @@ use crate::{Count, NOBODY, Window, counts};
 /// The sizes of windows that grow. The first is the paper's.
 const FIRST: usize = 10_000;
 const NEXT: usize = 80_000;
-const LAST: usize = 1 << 21;
+pub const LAST: usize = 1 << 21;
 
 /// A window, and what of it is new.
 pub struct Piece {
@@ -56,21 +56,35 @@ pub struct Pieces<'a> {
     stands_at: usize,
     quiet: Quiet,
     is_over: bool,
+    /// Where `steps` begin in the trace.
+    base: u64,
 }
 
 impl<'a> Pieces<'a> {
-    /// Windows of this size, which have a half in common with the one before.
-    pub fn new(steps: &'a [Step], size: usize) -> Self {
+    /// Windows of this size, which have a half in common with the one before: the first begins `from` here, and up to `done` all was looked at.
+    /// `standing` tells how things stand before the first step.
+    pub fn behind(
+        steps: &'a [Step],
+        size: usize,
+        (from, done): (usize, usize),
+        standing: Standing,
+    ) -> Self {
         Pieces {
             steps,
             size,
-            start: 0,
-            done: 0,
-            standing: Standing::default(),
+            start: from,
+            done,
+            standing,
             stands_at: 0,
             quiet: Quiet::default(),
-            is_over: steps.is_empty(),
+            is_over: from >= steps.len(),
+            base: 0,
         }
+    }
+
+    /// The same for steps that begin here in the trace.
+    pub fn starting_at(self, base: u64) -> Self {
+        Pieces { base, ..self }
     }
 
     /// Whether there are no more.
@@ -114,7 +128,7 @@ impl<'a> Pieces<'a> {
         let standing = &self.standing;
         let block = |start| standing.block(start);
         let waits = |step: &Step| matches!(step.event.op(), Op::Take | Op::Wake | Op::BarrierExit);
-        let may_stand_still = start == 0 && steps.iter().any(waits);
+        let may_stand_still = self.base + start as u64 == 0 && steps.iter().any(waits);
         if !may_stand_still && self.quiet.is_quiet(steps, standing.held(), block) {
             return Window::default();
         }
@@ -124,7 +138,7 @@ impl<'a> Pieces<'a> {
             _ => NOBODY,
         });
         Window {
-            start: EventIndex(start as u64),
+            start: EventIndex(self.base + start as u64),
             border: self.standing.border(steps),
             needed_by: needed_by.collect(),
             steps: steps.to_vec(),

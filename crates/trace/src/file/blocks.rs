@@ -8,6 +8,9 @@ use super::image::Image;
 use crate::hash::FastMap;
 use crate::{Mode, ThreadId};
 
+/// So many words of a file are let go of at a time.
+const RELEASED: u64 = 1 << 19;
+
 /// What is found between the start and the end of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
@@ -48,7 +51,12 @@ impl Blocks {
         };
         let length = image.bytes().len() as u64;
         let mut start = FileHeader::WORDS as u64;
+        let mut released = 0;
         while start * 8 < length {
+            if start - released > RELEASED {
+                image.release(released, start);
+                released = start;
+            }
             match image.block_at(start) {
                 Some((header, payload)) => {
                     blocks.take(header, start, payload);
@@ -62,6 +70,7 @@ impl Blocks {
                 }
             }
         }
+        image.release(released, start);
         blocks
     }
 

@@ -5,10 +5,13 @@ use std::io;
 use std::path::Path;
 
 use deadheat_wire::BlockHeader;
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 #[cfg(target_endian = "big")]
 compile_error!("recordings are read in place, as little-endian words");
+
+/// Bytes of a page.
+const PAGE: u64 = 4096;
 
 /// All words there are. Every block starts at a word: headers and payloads are whole ones.
 #[derive(Debug)]
@@ -59,6 +62,29 @@ impl Image {
     pub fn append(&mut self, blocks: Vec<u64>) -> u64 {
         self.salvaged = blocks;
         self.file_words().len() as u64
+    }
+
+    /// What lies between these words of the file is not looked at for now, and need not be in memory.
+    pub fn release(&self, from: u64, to: u64) {
+        let page = |word: u64| (word.saturating_mul(8) / PAGE * PAGE) as usize;
+        let (from, to) = (page(from), page(to));
+        let Some(map) = self.map.as_ref().filter(|map| to > from && to <= map.len()) else {
+            return;
+        };
+        // SAFETY: the map is of a file, and read only: what is dropped is read from the file when it is looked at again,
+        // and is the same as before, as the file is only ever appended to (see `open`).
+        let advised =
+            unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, from, to - from) };
+        // If not, it stays in memory.
+        drop(advised);
+    }
+
+    /// The same of a block that was read.
+    pub fn release_block(&self, start: u64) {
+        if let Some((_, payload)) = self.block_at(start) {
+            let end = start + (BlockHeader::WORDS + payload.len()) as u64;
+            self.release(start, end);
+        }
     }
 
     /// The words from `start` on, up to the end of the file or of what was salvaged.

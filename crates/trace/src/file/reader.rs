@@ -187,6 +187,10 @@ impl<'a> Reader<'a> {
             return Opened { block: None, gap };
         };
         let track = &mut self.tracks[number];
+        let before = track.next_block.checked_sub(1);
+        if let Some(block) = before.and_then(|before| stream.blocks.get(before)) {
+            file.image.release_block(block.start);
+        }
         while let Some(block) = stream.blocks.get(track.next_block) {
             gap |= block.ordinal != track.next_ordinal;
             track.next_block += 1;

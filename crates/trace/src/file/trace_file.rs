@@ -104,8 +104,12 @@ impl TraceFile {
     /// A checksum of its events, made of those of their blocks: recordings that have the same are the same.
     pub fn sum(&self) -> u64 {
         let blocks = self.streams.iter().flat_map(|stream| &stream.blocks);
-        let headers = blocks.filter_map(|block| self.image.block_at(block.start));
-        let sums: Vec<u64> = headers.map(|(header, _)| header.sum()).collect();
+        let sum = |start: u64| {
+            let sum = self.image.block_at(start).map(|(header, _)| header.sum());
+            self.image.release_block(start);
+            sum
+        };
+        let sums: Vec<u64> = blocks.filter_map(|block| sum(block.start)).collect();
         deadheat_wire::checksum(&sums)
     }
 

@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::input;
-use crate::prediction::Loaded;
+use crate::interleaving::Loaded;
 use crate::progress::Watched;
 use crate::terminal::{count, say};
 
@@ -87,7 +87,7 @@ impl Args {
 
     /// Writes the model of the trace's interleavings.
     fn model(&self, path: &Path) -> Result<Exit> {
-        let (loaded, tables) = Loaded::without_values(path, None, &Config::default())?;
+        let (loaded, tables) = Loaded::read(path, None, &Config::default())?;
         let written = self.out(path)?.write_all(loaded.cspm(&tables).as_bytes());
         match written {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -1,0 +1,392 @@
+//! The first reading: which memory constrains schedules.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use deadheat_trace::{Op, Step};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::histories::{Histories, Moment, NEW};
+use super::words;
+
+/// Words in a page.
+const WORDS: usize = 512;
+
+/// Accesses to this word constrain schedules.
+const KEPT: u32 = 1 << 31;
+/// Several threads access it.
+const SEVERAL: u32 = 1 << 30;
+/// Some access touches this word and the next one.
+const LINKED: u32 = 1 << 29;
+const HISTORY: u32 = LINKED - 1;
+
+/// Finds memory that constrains schedules, while the trace is read once.
+#[derive(Default)]
+pub struct Survey {
+    threads: Vec<Thread>,
+    histories: Histories,
+    pages: Pages,
+    /// Blocks that are alive, by their first bytes: where they end, and when they were allocated.
+    blocks: BTreeMap<u64, (u64, Moment)>,
+    anchors: Vec<u64>,
+    /// Threads that have done something since the last external write.
+    touched: Vec<u32>,
+    /// How many steps there were.
+    count: u64,
+    has_gaps: bool,
+}
+
+#[derive(Default)]
+struct Thread {
+    time: u32,
+    /// Up to which time of each thread everything is before.
+    clock: Vec<u32>,
+    /// Its last step.
+    last: u64,
+    has_ended: bool,
+    is_touched: bool,
+}
+
+/// What constrains schedules.
+pub struct Constraining {
+    /// By pages: which words do, and which are accessed by several threads.
+    pages: FxHashMap<u64, (Bits, Bits)>,
+    /// Steps that others count, in order.
+    pub(super) anchors: Vec<u64>,
+    /// All of it.
+    pub(super) everything: bool,
+}
+
+type Bits = [u64; WORDS / 64];
+
+#[derive(Default)]
+struct Pages {
+    numbers: FxHashMap<u64, u32>,
+    cells: Vec<Box<[u32; WORDS]>>,
+    /// The page that was looked at last, and its number.
+    last: Option<(u64, u32)>,
+}
+
+impl Pages {
+    #[inline]
+    fn cell(&mut self, word: u64) -> &mut u32 {
+        let page = word / WORDS as u64;
+        let number = match self.last {
+            Some((last, number)) if last == page => number,
+            _ => self.find(page),
+        };
+        &mut self.cells[number as usize][word as usize % WORDS]
+    }
+
+    fn find(&mut self, page: u64) -> u32 {
+        let next = self.cells.len() as u32;
+        let number = *self.numbers.entry(page).or_insert(next);
+        if number == next {
+            self.cells.push(Box::new([0; WORDS]));
+        }
+        self.last = Some((page, number));
+        number
+    }
+
+    /// The parts of a range of words that lie in pages that there are.
+    fn known(
+        &self,
+        range: RangeInclusive<u64>,
+    ) -> impl Iterator<Item = RangeInclusive<u64>> + use<> {
+        let pages = range.start() / WORDS as u64..=range.end() / WORDS as u64;
+        let there: Vec<u64> = match pages.end() - pages.start() < self.cells.len() as u64 {
+            true => pages
+                .filter(|page| self.numbers.contains_key(page))
+                .collect(),
+            false => {
+                let known = self.numbers.keys().copied();
+                known.filter(|page| pages.contains(page)).collect()
+            }
+        };
+        there.into_iter().map(move |page| {
+            let first = page * WORDS as u64;
+            first.max(*range.start())..=(first + WORDS as u64 - 1).min(*range.end())
+        })
+    }
+}
+
+impl Survey {
+    /// The next step. `is_skippable`: it belongs to what a schedule may leave out, and so has to be kept.
+    pub fn step(&mut self, step: &Step, is_skippable: bool) {
+        let event = &step.event;
+        let (thread, op) = (event.thread().0, event.op());
+        self.thread(thread);
+        match op {
+            Op::Lost => self.has_gaps = true,
+            Op::ExternalWrite => {
+                self.keep_last_of_others(thread);
+                words(event.addr().0, event.size()).for_each(|word| self.keep(word));
+                self.link(step);
+            }
+            op if op.is_access() => {
+                let is_kept = op.is_atomic() || is_skippable;
+                for word in words(event.addr().0, event.size()) {
+                    match is_kept {
+                        true => self.keep(word),
+                        false => self.access(word, thread, op.writes()),
+                    }
+                }
+                self.link(step);
+            }
+            Op::Alloc => self.alloc(step, is_skippable),
+            Op::Free => self.free(step, is_skippable),
+            Op::Fork => self.fork(thread, event.peer().0),
+            Op::Join => self.join(thread, event.peer().0),
+            _ => {}
+        }
+        if let Some(cancelled) = step.cancels() {
+            let last = self
+                .threads
+                .get(cancelled.index())
+                .map(|thread| thread.last);
+            self.anchors.extend(last);
+        }
+        let count = self.count;
+        let state = self.thread(thread);
+        state.last = count;
+        state.has_ended = op == Op::End;
+        if !std::mem::replace(&mut state.is_touched, true) {
+            self.touched.push(thread);
+        }
+        self.count += 1;
+    }
+
+    fn thread(&mut self, number: u32) -> &mut Thread {
+        if number as usize >= self.threads.len() {
+            self.threads
+                .resize_with(number as usize + 1, Thread::default);
+        }
+        let thread = &mut self.threads[number as usize];
+        thread.time = thread.time.max(1);
+        thread
+    }
+
+    fn now(&self, thread: u32) -> Moment {
+        let time = self.threads[thread as usize].time;
+        Moment { thread, time }
+    }
+
+    fn keep(&mut self, word: u64) {
+        *self.pages.cell(word) |= KEPT;
+    }
+
+    /// An access to several words holds them together.
+    fn link(&mut self, step: &Step) {
+        let all = words(step.event.addr().0, step.event.size());
+        for word in *all.start()..*all.end() {
+            *self.pages.cell(word) |= LINKED;
+        }
+    }
+
+    #[inline]
+    fn access(&mut self, word: u64, thread: u32, writes: bool) {
+        let cell = *self.pages.cell(word);
+        if cell & KEPT != 0 {
+            return;
+        }
+        let now = self.now(thread);
+        let mut history = cell & HISTORY;
+        // Whoever allocates a block writes to it.
+        if history == NEW
+            && let Some((_, (end, made))) = self.blocks.range(..(word << 3) + 8).next_back()
+            && word << 3 < *end
+        {
+            history = self.histories.next(NEW, *made, true, |_| true).history;
+        }
+        let clock = &self.threads[thread as usize].clock;
+        let is_before = |other: Moment| clock.get(other.thread as usize) >= Some(&other.time);
+        let next = self.histories.next(history, now, writes, is_before);
+        let flags = cell & !HISTORY
+            | if next.has_several { SEVERAL } else { 0 }
+            | if next.is_unordered { KEPT } else { 0 };
+        *self.pages.cell(word) = flags | next.history;
+    }
+
+    /// A new block has no history; words that lie in it in part keep theirs.
+    fn alloc(&mut self, step: &Step, is_kept: bool) {
+        let (start, bytes) = (step.event.addr().0, step.written().unwrap_or(0).max(1));
+        let end = start.saturating_add(bytes);
+        let overlapping = self.blocks.range(..end).rev();
+        let overlapping: Vec<u64> = overlapping
+            .take_while(|(_, (last, _))| *last > start)
+            .map(|(first, _)| *first)
+            .collect();
+        for first in overlapping {
+            self.blocks.remove(&first);
+        }
+        let now = self.now(step.event.thread().0);
+        self.blocks.insert(start, (end, now));
+        let (first, behind) = (start.div_ceil(8), end >> 3);
+        if first < behind {
+            for word in self.pages.known(first..=behind - 1).flatten() {
+                *self.pages.cell(word) &= !HISTORY;
+            }
+        }
+        if is_kept {
+            self.keep(start >> 3);
+        }
+    }
+
+    /// Whoever releases a block writes to all of it that was accessed.
+    fn free(&mut self, step: &Step, is_kept: bool) {
+        let (start, thread) = (step.event.addr().0, step.event.thread().0);
+        if is_kept {
+            self.keep(start >> 3);
+        }
+        let Some((end, made)) = self.blocks.remove(&start) else {
+            return self.access(start >> 3, thread, true);
+        };
+        let clock = &self.threads[thread as usize].clock;
+        let is_ordered =
+            made.thread == thread || clock.get(made.thread as usize) >= Some(&made.time);
+        if !is_ordered {
+            self.keep(start >> 3);
+        }
+        for word in self.pages.known(start >> 3..=(end - 1) >> 3).flatten() {
+            if *self.pages.cell(word) & HISTORY != NEW {
+                self.access(word, thread, true);
+            }
+        }
+    }
+
+    fn fork(&mut self, parent: u32, child: u32) {
+        let now = self.now(parent);
+        let clock = self.threads[parent as usize].clock.clone();
+        self.know(child, &clock, now);
+        self.thread(parent).time += 1;
+    }
+
+    fn join(&mut self, parent: u32, child: u32) {
+        self.thread(child);
+        let (now, clock) = (self.now(child), self.threads[child as usize].clock.clone());
+        self.know(parent, &clock, now);
+        let child = &self.threads[child as usize];
+        if !child.has_ended {
+            self.anchors.push(child.last);
+        }
+    }
+
+    /// All up to a moment is before what a thread does from now on, which is another time: what is known of a time is remembered.
+    fn know(&mut self, thread: u32, clock: &[u32], moment: Moment) {
+        let mine = self.thread(thread);
+        mine.time += 1;
+        let length = clock.len().max(moment.thread as usize + 1);
+        if mine.clock.len() < length {
+            mine.clock.resize(length, 0);
+        }
+        for (mine, theirs) in mine.clock.iter_mut().zip(clock) {
+            *mine = (*mine).max(*theirs);
+        }
+        let known = &mut mine.clock[moment.thread as usize];
+        *known = (*known).max(moment.time);
+    }
+
+    /// An external write asks how far all others are.
+    fn keep_last_of_others(&mut self, thread: u32) {
+        for other in std::mem::take(&mut self.touched) {
+            if other == thread {
+                self.touched.push(other);
+                continue;
+            }
+            let other = &mut self.threads[other as usize];
+            other.is_touched = false;
+            self.anchors.push(other.last);
+        }
+    }
+
+    /// What it has shown.
+    pub fn finish(mut self) -> Constraining {
+        self.anchors.extend(
+            self.threads
+                .iter()
+                .filter(|it| it.time > 0)
+                .map(|it| it.last),
+        );
+        self.anchors.sort_unstable();
+        self.anchors.dedup();
+        self.spread();
+        let mut pages = FxHashMap::default();
+        for (page, number) in &self.pages.numbers {
+            let (mut kept, mut several) = (Bits::default(), Bits::default());
+            for (at, cell) in self.pages.cells[*number as usize].iter().enumerate() {
+                kept[at / 64] |= u64::from(cell & KEPT != 0) << (at % 64);
+                several[at / 64] |= u64::from(cell & SEVERAL != 0) << (at % 64);
+            }
+            if kept != Bits::default() || several != Bits::default() {
+                pages.insert(*page, (kept, several));
+            }
+        }
+        Constraining {
+            pages,
+            anchors: self.anchors,
+            everything: self.has_gaps,
+        }
+    }
+
+    /// Words that hang together are all kept or none.
+    fn spread(&mut self) {
+        let mut pages: Vec<u64> = self.pages.numbers.keys().copied().collect();
+        pages.sort_unstable();
+        let (mut together, mut is_kept): (Vec<u64>, bool) = (Vec::new(), false);
+        for page in pages {
+            for word in page * WORDS as u64..(page + 1) * WORDS as u64 {
+                let cell = *self.pages.cell(word);
+                is_kept |= cell & KEPT != 0;
+                if cell & LINKED != 0 {
+                    together.push(word);
+                    continue;
+                }
+                if is_kept && !together.is_empty() {
+                    self.keep(word);
+                    together.iter().for_each(|word| self.keep(*word));
+                }
+                together.clear();
+                is_kept = false;
+            }
+        }
+    }
+}
+
+impl Constraining {
+    /// Whether accesses to these bytes constrain schedules.
+    #[inline]
+    pub(super) fn has(&self, addr: u64, size: u64) -> bool {
+        self.everything || words(addr, size).any(|word| self.bit(word, |(kept, _)| kept))
+    }
+
+    /// Whether several threads access some of these bytes.
+    pub(super) fn has_several(&self, addr: u64, size: u64) -> bool {
+        words(addr, size).any(|word| self.bit(word, |(_, several)| several))
+    }
+
+    /// The same as `has` for a range that may be long.
+    pub(super) fn has_any(&self, addr: u64, size: u64) -> bool {
+        let all = words(addr, size);
+        let pages = all.start() / WORDS as u64..=all.end() / WORDS as u64;
+        if pages.end() - pages.start() < self.pages.len() as u64 {
+            let mut pages = pages.filter(|page| self.pages.contains_key(page));
+            return self.everything || pages.any(|page| self.has_in(page, &all));
+        }
+        let known = self.pages.keys().filter(|page| pages.contains(page));
+        let known: FxHashSet<u64> = known.copied().collect();
+        self.everything || known.into_iter().any(|page| self.has_in(page, &all))
+    }
+
+    fn has_in(&self, page: u64, range: &RangeInclusive<u64>) -> bool {
+        let first = page * WORDS as u64;
+        let mut inside = first.max(*range.start())..=(first + WORDS as u64 - 1).min(*range.end());
+        inside.any(|word| self.bit(word, |(kept, _)| kept))
+    }
+
+    #[inline]
+    fn bit(&self, word: u64, of: impl Fn(&(Bits, Bits)) -> &Bits) -> bool {
+        let page = self.pages.get(&(word / WORDS as u64));
+        let at = word as usize % WORDS;
+        page.is_some_and(|page| of(page)[at / 64] >> (at % 64) & 1 != 0)
+    }
+}
