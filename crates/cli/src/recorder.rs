@@ -66,6 +66,8 @@ pub struct Recorded {
     remarks: Vec<String>,
     /// Whether the program was stopped in a deadlock.
     pub deadlocked: bool,
+    /// Whether it was stopped because nothing would ever end it.
+    pub hangs: bool,
     /// Where it is, in words.
     place: String,
 }
@@ -171,6 +173,7 @@ impl Plan {
             took: outcome.took,
             contents: survey.contents,
             deadlocked: survey.deadlocked,
+            hangs: survey.hangs,
             place: self.place.told(),
             remarks: survey.remarks,
             traces,
@@ -309,6 +312,8 @@ impl Recorded {
         }
         if self.deadlocked {
             say(styled(BAD, "the program was stopped in a deadlock"));
+        } else if self.hangs {
+            say(styled(BAD, "the program was stopped: it would not have ended"));
         } else if self.ended != Ended::Exit(0) {
             say(format_args!("the program {}", self.ended.told()));
         }

@@ -57,6 +57,9 @@ pub const MAX_BLOCK_BYTES: usize = 16 * 1024 * 1024;
 /// contents; larger ones are recorded without.
 pub const MAX_RANGE_VALUES: usize = 4096;
 
+/// Why a recording was closed: every thread waits, or goes round in a loop that nothing will end.
+pub const HANGS: &str = "all threads wait in loops";
+
 /// Channels in the kernel are objects with numbers below this, in the page that nothing lies in. They
 /// are numbered as they are first used, which depends on the schedule.
 pub const CHANNELS_END: usize = 4096;

@@ -72,9 +72,15 @@ impl Case {
         })
     }
 
+    /// Whether the finding is that the program does not end.
+    pub fn lasts(&self) -> bool {
+        self.witness.kind == Kind::Failure && self.witness.ends.is_none()
+    }
+
     /// Whether a run has come to the finding. A failure may come before the runtime can say that the schedule is through.
     pub fn stands(&self, run: &Enforced) -> bool {
         match self.witness.ends {
+            None if self.lasts() => run.is_reached() && run.lasts,
             None => run.is_reached(),
             Some(ended) => {
                 let left = run
@@ -149,10 +155,8 @@ fn one(finding: &mut Finding, path: &Path) -> Result<()> {
 
 /// Enforces a witness; if the finding stands, it is confirmed: the witness is made shorter and kept, and what follows is looked at.
 pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
-    // Behind the schedule of a program that does not end there is nothing to wait for.
-    let lasts = case.witness.kind == Kind::Failure && case.witness.ends.is_none();
-    let after = if lasts { After::Stop } else { After::Go };
-    let mut first = case.enforce(after, 0, Output::Captured)?;
+    let lasts = case.lasts();
+    let mut first = case.enforce(After::Go, 0, Output::Captured)?;
     if !case.stands(&first) {
         // A run that was ended with the search says nothing.
         if signals::is_stopped() {

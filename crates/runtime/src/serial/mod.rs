@@ -8,6 +8,7 @@
 //! * [`log`]: the one stream of events, with values; [`straight`] looks at the code for it.
 //! * [`replay`]: a schedule that is enforced instead.
 //! * [`explore`]: a run of a search for schedules.
+//! * [`hang`]: does it ever end?
 //! * [`watchdog`]: for what was not foreseen.
 //!
 //! This file is the face that hooks and intercepted functions see. Everything here is called by
@@ -16,6 +17,7 @@
 mod context;
 pub mod endings;
 pub mod explore;
+mod hang;
 mod log;
 mod policy;
 pub mod replay;
@@ -314,6 +316,11 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         turn_holder().happened(me, deed);
         turn_holder().explored(me, deed, None, false);
         turn_holder().log.access(id(me), kind, addr, pc);
+        if op == Op::Read {
+            // SAFETY: the program is about to read these bytes.
+            let held = unsafe { log::load(addr, deed.size.min(8)) };
+            hang::mark(me, pc, held ^ addr as u64, false);
+        }
     });
 }
 
@@ -391,6 +398,15 @@ pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
             }
         }
         turn_holder().log.sync(id(me), sync, read, written);
+        match sync.op {
+            Op::AtomicRead | Op::AtomicRmw if read == written || sync.op == Op::AtomicRead => {
+                hang::mark(me, sync.pc, read[0] ^ sync.object as u64, false);
+            }
+            Op::Refused | Op::ReadRefused | Op::TakeRefused => {
+                hang::mark(me, sync.pc, sync.object as u64, true);
+            }
+            _ => {}
+        }
     });
 }
 
@@ -622,6 +638,7 @@ pub fn time() -> u64 {
 pub fn away<R>(call: impl FnOnce() -> R) -> R {
     with_turn(|me| {
         turn_holder().log.settle();
+        turn_holder().log.changes += 1;
         turn::leave(me);
         if turn::is_green() {
             signals::open_home(me);
@@ -648,6 +665,7 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
 pub fn at_home<R>(call: impl FnOnce() -> R) -> R {
     let leaves = with_turn(|me| {
         turn_holder().log.settle();
+        turn_holder().log.changes += 1;
         let leaves = turn::is_on_carrier();
         if leaves {
             turn::go_home_with_turn(me);

@@ -220,12 +220,16 @@ impl Args {
             if self.explore {
                 is_open |= self.settle(&store, trace, &mut analysis)?;
             }
-            if !self.no_confirm && !recorded.deadlocked && failure::may_be(recorded.ended) {
+            if !self.no_confirm && !recorded.deadlocked && !recorded.hangs && failure::may_be(recorded.ended) {
                 analysis.take_in_findings(
                     failure::of_run(trace, recorded.ended)?
                         .into_iter()
                         .collect(),
                 );
+            }
+            if recorded.hangs {
+                let found = failure::of_hang(trace, !self.no_confirm)?;
+                analysis.take_in_findings(found.into_iter().collect());
             }
             analysis
                 .findings

@@ -3,7 +3,7 @@
 use deadheat_wire::explore::ending;
 
 use super::super::endings::{self, Hope, Wait, World};
-use super::super::task::{State, Waited};
+use super::super::task::{State, Task, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
 use crate::intercept::condition;
@@ -114,13 +114,22 @@ impl Scheduler {
 
     /// What may still end the waits of those who cannot run.
     pub(super) fn hope(&self, world: &World) -> Hope {
+        self.hope_of(world, |_| true)
+    }
+
+    /// The same of those who do not wait for time, too.
+    pub fn hope_of_limitless(&self, world: &World) -> Hope {
+        self.hope_of(world, |task| task.until == u64::MAX)
+    }
+
+    fn hope_of(&self, world: &World, is_asked: impl Fn(&Task) -> bool) -> Hope {
         let waits = self.tasks[self.ready..self.count].iter().map(|thread| {
             // SAFETY: records of threads that have not ended; we have the turn.
-            let task = unsafe { &(**thread).task };
-            Wait {
-                kind: task.kind,
-                object: task.object,
-            }
+            unsafe { &(**thread).task }
+        });
+        let waits = waits.filter(|task| is_asked(task)).map(|task| Wait {
+            kind: task.kind,
+            object: task.object,
         });
         endings::hope(world, waits)
     }

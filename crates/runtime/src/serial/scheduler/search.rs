@@ -320,7 +320,7 @@ impl Scheduler {
         if how == ending::DEADLOCK {
             self.deadlock();
         }
-        record::close("all threads wait in loops", true);
+        record::close(deadheat_wire::HANGS, true);
         sys::exit_group(0)
     }
 
