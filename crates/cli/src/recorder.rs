@@ -68,6 +68,8 @@ pub struct Recorded {
     pub deadlocked: bool,
     /// Whether it was stopped because nothing would ever end it.
     pub hangs: bool,
+    /// Whether it was ended because it ran for too long.
+    pub is_cut: bool,
     /// Where it is, in words.
     place: String,
 }
@@ -130,13 +132,7 @@ impl Plan {
         let launch = self.launch(&trace);
         let described = self.describe_start(&launch, info.stdin, &trace);
         described.inspect_err(|_| self.give_up())?;
-        let run = || {
-            let mut started = launch.start()?;
-            if let Some(limit) = self.limit {
-                started.kill_after(limit)?;
-            }
-            started.wait()
-        };
+        let run = || launch.start()?.wait_within(self.limit);
         let outcome = run().inspect_err(|_| self.give_up())?;
         let ended = Ended::from_status(outcome.status);
         let traces = traces_beside(&trace);
@@ -174,6 +170,7 @@ impl Plan {
             contents: survey.contents,
             deadlocked: survey.deadlocked,
             hangs: survey.hangs,
+            is_cut: outcome.is_cut,
             place: self.place.told(),
             remarks: survey.remarks,
             traces,
@@ -313,7 +310,10 @@ impl Recorded {
         if self.deadlocked {
             say(styled(BAD, "the program was stopped in a deadlock"));
         } else if self.hangs {
-            say(styled(BAD, "the program was stopped: it would not have ended"));
+            say(styled(
+                BAD,
+                "the program was stopped: it would not have ended",
+            ));
         } else if self.ended != Ended::Exit(0) {
             say(format_args!("the program {}", self.ended.told()));
         }

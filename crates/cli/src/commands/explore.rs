@@ -33,6 +33,7 @@ use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
+use crate::signals;
 use crate::store::{self, Store, select};
 use crate::terminal::{BAD, GOOD, count, counted, styled};
 use crate::ways;
@@ -167,6 +168,7 @@ impl Args {
             output: None,
             limit: Some(FIRST_RUN),
         };
+        signals::keep_findings();
         let recorded = plan.run()?;
         drop(board);
         recorded.tell(false);
@@ -214,6 +216,7 @@ impl Args {
     fn settle(&self, store: &Store, trace: &Path) -> Result<Exit> {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
+        signals::keep_findings();
         let again = again::of(trace)?;
         let mut analysis = self.analysed(trace, &config)?;
         analysis

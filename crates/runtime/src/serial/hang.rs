@@ -31,7 +31,7 @@ use crate::{message, process, record, sys};
 const PATIENCE: u64 = 50_000;
 const GROWTH: u64 = 4;
 /// How many instructions are looked at each time.
-const MOST_STEPS: u64 = 1_000_000;
+const MOST_STEPS: u64 = 100_000;
 /// The largest stack that is compared.
 const MOST_STACK: usize = 1 << 20;
 /// The processor traps after each instruction.

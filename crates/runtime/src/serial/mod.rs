@@ -661,6 +661,30 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
+/// The same for a call that only waits for something outside, such as data on a descriptor: nobody
+/// has to wait longer for it than for others who may exist or not.
+pub fn away_for_outside<R>(call: impl FnOnce() -> R) -> R {
+    let set = |is_on| {
+        with_turn(|me| {
+            // SAFETY: the running thread's own record.
+            let task = unsafe { &mut (*me).task };
+            task.waits_outside = is_on;
+            if is_on {
+                task.kind = Kind::Descriptor;
+                task.unended = None;
+            }
+        });
+    };
+    set(true);
+    let result = away(call);
+    // SAFETY: the C library's own address of the thread's error number.
+    let error = unsafe { *libc::__errno_location() };
+    set(false);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = error };
+    result
+}
+
 /// Makes a call on the thread's own kernel thread. It keeps the turn, and no kernel thread runs another's context meanwhile.
 pub fn at_home<R>(call: impl FnOnce() -> R) -> R {
     let leaves = with_turn(|me| {

@@ -62,6 +62,8 @@ pub struct Task {
     pub priority: u64,
     /// Which of an enforced schedule's threads it is, plus one; 0: none.
     pub follower: u32,
+    /// It is in a call that waits for something outside.
+    pub waits_outside: bool,
     /// How many operations it has done in a run of a search.
     pub deeds: u64,
     /// Whether it asks the same over and over.
@@ -105,6 +107,7 @@ impl Task {
             unended: None,
             priority: 0,
             follower: 0,
+            waits_outside: false,
             deeds: 0,
             spin: Spin::new(),
             turns: Loop::new(),

@@ -8,6 +8,7 @@ mod told;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use deadheat_detect::Method;
 use deadheat_report::{Finding, Rung, json};
@@ -43,6 +44,7 @@ use crate::scanned::Outcome;
 use crate::signals;
 use crate::store::Store;
 use crate::terminal::{counted, say};
+use crate::unseen_calls::UnseenCalls;
 use crate::ways;
 
 const EXAMPLES: &str = "\
@@ -91,6 +93,10 @@ pub struct Args {
     /// How many runs are recorded, each with another seed and every other one with policy pct.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
+
+    /// How long a recorded run may take; it is ended then, and what it has shown is looked at.
+    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = crate::commands::time)]
+    run_time: Duration,
 
     /// In how many other orders a small program is executed when its run proves nothing, at most; 0: in none.
     #[arg(long, value_name = "N", default_value = "250")]
@@ -172,6 +178,7 @@ impl Args {
         let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
         let mut is_open = false;
         let mut is_cut_short = false;
+        let mut late = None;
         signals::keep_findings();
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
             let at = match number {
@@ -193,13 +200,14 @@ impl Args {
                 aside: !self.format.is_text() && self.output.is_none(),
                 variables,
                 output: None,
-                limit: None,
+                limit: Some(self.run_time),
             };
             if is_cut_short {
                 break;
             }
             let recorded = plan.run()?;
             is_cut_short |= signals::take();
+            late = late.or(told::late(&recorded));
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
             if number == 0
                 && self.format.is_text()
@@ -220,7 +228,11 @@ impl Args {
             if self.explore {
                 is_open |= self.settle(&store, trace, &mut analysis)?;
             }
-            if !self.no_confirm && !recorded.deadlocked && !recorded.hangs && failure::may_be(recorded.ended) {
+            if !self.no_confirm
+                && !recorded.deadlocked
+                && !recorded.hangs
+                && failure::may_be(recorded.ended)
+            {
                 analysis.take_in_findings(
                     failure::of_run(trace, recorded.ended)?
                         .into_iter()
@@ -258,17 +270,23 @@ impl Args {
             return Ok(exit);
         };
         leave_out::take_back(&recorded.traces[0], &mut analysis);
-        let mut others = match is_cut_short {
+        let mut others = match is_cut_short || late.is_some() {
             true => None,
             false => self.other_orders(&store, &recorded, &mut analysis),
         };
         let is_stopped = signals::is_stopped();
-        is_open |= is_stopped || is_cut_short;
+        is_open |= is_stopped || is_cut_short || late.is_some();
+        analysis.remarks.extend(late);
         analysis
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));
         if let Some(others) = &mut others {
             let mut found = std::mem::take(&mut others.findings);
+            let trace = &recorded.traces[0];
+            let tables = input::open(trace)?.tables().clone();
+            if let Some(calls) = UnseenCalls::of(&tables, trace)? {
+                calls.take_back(&mut found, true);
+            }
             found.retain(|finding| !suppressions.match_finding(finding));
             ways::tell(&recorded.traces[0], &[], &mut found, &mut analysis.remarks);
             analysis.take_in_findings(found);
@@ -392,6 +410,9 @@ impl Args {
         let tables = input::open(trace)?.tables().clone();
         let taken_back = assembly::take_back(&mut analysis.findings, &tables, trace)?;
         analysis.remarks.extend(taken_back);
+        if let Some(calls) = UnseenCalls::of(&tables, trace)? {
+            calls.take_back(&mut analysis.findings, false);
+        }
         Ok(analysis)
     }
 }

@@ -112,6 +112,15 @@ impl Scheduler {
         false
     }
 
+    /// Whether a thread is in a call, and does not merely wait there for something outside.
+    pub(super) fn is_busy_away(&self) -> bool {
+        self.tasks[self.ready..self.count].iter().any(|thread| {
+            // SAFETY: records of threads that have not ended; we have the turn.
+            let task = unsafe { &(**thread).task };
+            task.state == State::Away && !task.waits_outside
+        })
+    }
+
     /// What may still end the waits of those who cannot run.
     pub(super) fn hope(&self, world: &World) -> Hope {
         self.hope_of(world, |_| true)
@@ -136,7 +145,7 @@ impl Scheduler {
 
     /// No time limit is left. Whoever may still end a wait is waited for.
     pub(super) fn hope_for_others(&mut self, arrivals: u32, can_wait: bool) -> bool {
-        let world = World::now(self.away > 0);
+        let world = World::now(self.is_busy_away());
         let hope = self.hope(&world);
         if hope != Hope::None && !can_wait {
             return false;
@@ -192,7 +201,7 @@ impl Scheduler {
 
     /// Everybody waits, and only the world outside could have ended that: says so, closes the
     /// recording and ends the program.
-    fn waits_outside(&mut self) -> ! {
+    pub(super) fn waits_outside(&mut self) -> ! {
         self.drained();
         if self.explorer.is_on() {
             self.tell_places();
