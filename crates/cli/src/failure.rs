@@ -1,8 +1,10 @@
-//! A run that dies: a crash, an abort, a failed assertion, a panic that ends the program.
+//! A run that dies: a crash, an abort, a failed assertion, a panic that ends the program; or that
+//! would never end.
 //!
 //! The run's own recording is the witness: it is enforced from beginning to end, and the program has
 //! to end in the same way. Where a program says itself where it failed, as Rust's panics do, that is
-//! the place; else it is where it ended itself, or the last thing that its own code did.
+//! the place; else it is where it ended itself, or the last thing that its own code did. Of a run
+//! that would never end it is the last thing that each thread did.
 
 use std::path::Path;
 
@@ -127,6 +129,31 @@ pub fn of_run(trace: &Path, ended: Ended) -> Result<Option<Finding>> {
     Ok((is_panic || matches!(ended, Ended::Signal(_))).then_some(found))
 }
 
+/// The failure of a recorded run that was stopped because it would never end: enforced, if that is
+/// wanted.
+pub fn of_hang(trace: &Path, is_enforced: bool) -> Result<Option<Finding>> {
+    let seen = Seen::read(trace)?;
+    match is_enforced {
+        true => dies(&seen, trace, None, METHOD),
+        false => hangs(&seen, trace, METHOD),
+    }
+}
+
+/// What each thread that has not ended did last, as a finding.
+fn hangs(seen: &Seen, trace: &Path, method: &str) -> Result<Option<Finding>> {
+    /// More threads are not told.
+    const MOST: usize = 16;
+    let mut accesses = Vec::new();
+    for last in seen.last_of_each().into_iter().take(MOST) {
+        let found = explained(trace, [last, last], |explain, [last, _]| {
+            explain.failure(last, Rung::Observed, method)
+        })?;
+        accesses.extend(found.into_iter().flat_map(|finding| finding.accesses));
+    }
+    let is_any = !accesses.is_empty();
+    Ok(is_any.then(|| Finding::new(Kind::Failure, Rung::Observed, method, accesses)))
+}
+
 /// The failure at the end of a recorded run that ends so, or (`None`) never does.
 pub fn dies(
     seen: &Seen,
@@ -134,12 +161,13 @@ pub fn dies(
     ended: Option<Ended>,
     method: &str,
 ) -> Result<Option<Finding>> {
-    let Some(last) = seen.place_of_death() else {
-        return Ok(None);
+    let found = match (ended, seen.place_of_death()) {
+        (None, _) => hangs(seen, trace, method)?,
+        (_, None) => None,
+        (_, Some(last)) => explained(trace, [last, last], |explain, [last, _]| {
+            explain.failure(last, Rung::Observed, method)
+        })?,
     };
-    let found = explained(trace, [last, last], |explain, [last, _]| {
-        explain.failure(last, Rung::Observed, method)
-    })?;
     let Some(mut finding) = found else {
         return Ok(None);
     };

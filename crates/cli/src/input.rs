@@ -146,6 +146,14 @@ impl Input {
             Input::Text(_) => false,
         }
     }
+
+    /// Whether the program was stopped because nothing would ever end it.
+    fn hangs(&self) -> bool {
+        match self {
+            Input::Recording(file, _) => file.closed() == Some(deadheat_wire::HANGS),
+            Input::Text(_) => false,
+        }
+    }
 }
 
 impl Steps for Input {
@@ -231,6 +239,8 @@ pub struct Survey {
     pub remarks: Vec<String>,
     /// Whether the program was stopped in a deadlock.
     pub deadlocked: bool,
+    /// Whether it was stopped because nothing would ever end it.
+    pub hangs: bool,
 }
 
 /// Reads a trace once to see what it holds.
@@ -255,6 +265,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
             complete: input.is_complete(),
         },
         deadlocked: input.is_deadlocked(),
+        hangs: input.hangs(),
         remarks,
     })
 }

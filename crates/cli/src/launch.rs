@@ -69,6 +69,8 @@ pub struct Launch<'a> {
 /// How a run went.
 #[derive(Debug)]
 pub struct Outcome {
+    /// It was ended because it ran for too long.
+    pub is_cut: bool,
     /// How it ended.
     pub status: ExitStatus,
     /// How long it took.
@@ -273,7 +275,7 @@ impl Started {
     }
 
     /// Waits for its end; a program that was asked to end and does not is ended.
-    fn wait_while_wanted(&mut self) -> Result<()> {
+    fn wait_while_wanted(&mut self, limit: Option<Duration>) -> Result<bool> {
         let mut pause = Duration::from_micros(200);
         let mut asked: Option<Instant> = None;
         while !self.has_ended()? {
@@ -284,16 +286,26 @@ impl Started {
             if asked.is_some_and(|asked| asked.elapsed() > signals::GRACE) {
                 self.kill();
             }
+            if limit.is_some_and(|limit| self.since.elapsed() > limit) {
+                self.kill();
+                return Ok(true);
+            }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Waits for its end, and ends what it has left behind.
-    pub fn wait(mut self) -> Result<Outcome> {
-        if self.is_users && signals::are_kept() {
-            self.wait_while_wanted()?;
+    pub fn wait(self) -> Result<Outcome> {
+        self.wait_within(None)
+    }
+
+    /// The same; the program is ended when it has run for so long.
+    pub fn wait_within(mut self, limit: Option<Duration>) -> Result<Outcome> {
+        let mut is_cut = false;
+        if self.is_users && signals::are_kept() || limit.is_some() {
+            is_cut = self.wait_while_wanted(limit)?;
         }
         let ended = self.child.wait();
         let took = self.since.elapsed();
@@ -306,6 +318,7 @@ impl Started {
         let kept = self.input.finish();
         Ok(Outcome {
             status: ended.map_err(lost)?,
+            is_cut,
             took,
             unsteady: self.unsteady,
             kept,

@@ -50,6 +50,7 @@ mod suspects;
 mod symbols;
 mod terminal;
 mod unseen;
+mod unseen_calls;
 mod watch;
 mod ways;
 mod witness;

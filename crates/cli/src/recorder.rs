@@ -68,6 +68,10 @@ pub struct Recorded {
     remarks: Vec<String>,
     /// Whether the program was stopped in a deadlock.
     pub deadlocked: bool,
+    /// Whether it was stopped because nothing would ever end it.
+    pub hangs: bool,
+    /// Whether it was ended because it ran for too long.
+    pub is_cut: bool,
     /// Where it is, in words.
     place: String,
 }
@@ -132,13 +136,10 @@ impl Plan {
         described.inspect_err(|_| self.give_up())?;
         let run = || {
             let mut started = launch.start()?;
-            if let Some(limit) = self.limit {
-                started.kill_after(limit)?;
-            }
             if let Some(time) = self.asked_after {
                 started.end_after(time)?;
             }
-            started.wait()
+            started.wait_within(self.limit)
         };
         let outcome = run().inspect_err(|_| self.give_up())?;
         let ended = Ended::from_status(outcome.status);
@@ -176,6 +177,8 @@ impl Plan {
             took: outcome.took,
             contents: survey.contents,
             deadlocked: survey.deadlocked,
+            hangs: survey.hangs,
+            is_cut: outcome.is_cut,
             place: self.place.told(),
             remarks: survey.remarks,
             traces,
@@ -314,6 +317,11 @@ impl Recorded {
         }
         if self.deadlocked {
             say(styled(BAD, "the program was stopped in a deadlock"));
+        } else if self.hangs {
+            say(styled(
+                BAD,
+                "the program was stopped: it would not have ended",
+            ));
         } else if self.ended != Ended::Exit(0) {
             say(format_args!("the program {}", self.ended.told()));
         }

@@ -177,3 +177,48 @@ fn a_budget_that_ends_loses_nothing() {
     assert!(told.contains("the budget ended before its turn"), "{told}");
     assert!(!told.contains("confirmed"), "{told}");
 }
+
+/// Two threads with more orders than anybody can look at.
+const MANY: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int cells[8];
+static void *work(void *u) {
+    for (int i = 0; i < 200; i++)
+        cells[i & 7]++;
+    return u;
+}
+int main(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(threads + i, 0, work, 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_stopped_search_says_how_far_it_came() {
+    for (signals, code) in [
+        (&[libc::SIGINT][..], 5),
+        (&[libc::SIGINT, libc::SIGTERM][..], 130),
+    ] {
+        let here = Sandbox::new();
+        here.file("p.c", MANY);
+        let mut child = here
+            .deadheat(["explore", "--search-time", "600s", "p.c"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = child.stdout.take().unwrap();
+        let mut err = BufReader::new(child.stderr.take().unwrap());
+        wait_for(&mut err, "recorded");
+        let checking = Checking { here, child };
+        std::fs::create_dir(checking.here.path().join("tmp")).unwrap();
+        checking.send(signals);
+        let (status, told, _) = checking.end(out, err);
+        assert_eq!(status.code(), Some(code), "{told}");
+    }
+}

@@ -57,6 +57,15 @@ pub const MAX_BLOCK_BYTES: usize = 16 * 1024 * 1024;
 /// contents; larger ones are recorded without.
 pub const MAX_RANGE_VALUES: usize = 4096;
 
+/// Why a recording was closed: every thread waits, or goes round in a loop that nothing will end.
+pub const HANGS: &str = "all threads wait in loops";
+
+/// The channel of all system calls that a program makes by itself and that may order threads or have
+/// them wait, though it is not known how.
+pub const UNSEEN_CALLS: usize = 4;
+/// What a recording's remark on such a call begins with; the call's name follows.
+pub const MAKES_UNSEEN_CALL: &str = "the program makes the system call ";
+
 /// Channels in the kernel are objects with numbers below this, in the page that nothing lies in. They
 /// are numbered as they are first used, which depends on the schedule.
 pub const CHANNELS_END: usize = 4096;

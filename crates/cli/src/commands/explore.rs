@@ -34,6 +34,7 @@ use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
+use crate::signals;
 use crate::store::{self, Store, select};
 use crate::terminal::{BAD, GOOD, count, counted, styled};
 use crate::ways;
@@ -169,6 +170,7 @@ impl Args {
             limit: Some(FIRST_RUN),
             asked_after: None,
         };
+        signals::keep_findings();
         let recorded = plan.run()?;
         drop(board);
         recorded.tell(false);
@@ -216,6 +218,7 @@ impl Args {
     fn settle(&self, store: &Store, trace: &Path) -> Result<Exit> {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
+        signals::keep_findings();
         let again = again::of(trace)?;
         let mut analysis = self.analysed(trace, &config)?;
         analysis

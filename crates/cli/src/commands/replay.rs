@@ -86,7 +86,7 @@ impl Args {
         }
         let after = match self.order {
             Some(_) => After::Go,
-            None if case.witness.ends.is_some() => After::Go,
+            None if case.witness.kind == Kind::Failure => After::Go,
             None => After::Stop,
         };
         let mut reached = 0;
@@ -108,6 +108,7 @@ impl Args {
             }
             Kind::Race => "both threads stood in front of their accesses",
             Kind::Deadlock => "the deadlock stood",
+            Kind::Failure if case.lasts() => "the program does not end",
             Kind::Failure => "the program failed as recorded",
         };
         if self.times > 1 {

@@ -43,7 +43,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Resu
         let places = places(&events, &candidate.next);
         of_places.entry(places).or_default().push(candidate);
     }
-    let cost = budget::run(events.trace.events, events.trace.events);
+    let cost = budget::run(events.count, events.count);
     let (mut tried, mut left_out) = (0, 0);
     let mut progress = Counted::new("trying schedules", analysis.findings.len() as u64);
     for finding in &mut analysis.findings {

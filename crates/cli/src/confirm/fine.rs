@@ -65,6 +65,8 @@ pub struct Enforced {
     pub hung: bool,
     /// It was stopped in a deadlock.
     pub deadlocked: bool,
+    /// It was stopped because nothing would ever end it.
+    pub lasts: bool,
     /// Its threads got something else from the system than in the recorded run.
     pub other_inputs: bool,
     /// What it printed, if that was captured.
@@ -189,14 +191,19 @@ impl Running {
         let last = word(&told, AT).filter(|place| *place != 0);
         let value_bytes = word(&told, VALUE + 8).filter(|bytes| *bytes != 0);
         let trace = TraceFile::open(at(TRACE)).ok();
-        let deadlocked = trace
-            .as_ref()
-            .is_some_and(|file| file.closed() == Some("deadlock"));
+        let is_closed_for = |reason: &str| {
+            trace
+                .as_ref()
+                .is_some_and(|file| file.closed() == Some(reason))
+        };
+        let deadlocked = is_closed_for("deadlock");
+        let lasts = is_closed_for(deadheat_wire::HANGS);
         Ok(Enforced {
             verdict,
             ended: Ended::from_status(outcome.status),
             hung: killed,
             deadlocked,
+            lasts,
             other_inputs: trace.is_some_and(|file| has_other_inputs(&file)),
             stdout: head(&at("stdout"), MOST_OUTPUT),
             stderr: head(&at("stderr"), MOST_OUTPUT),

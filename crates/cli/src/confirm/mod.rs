@@ -74,9 +74,15 @@ impl Case {
         })
     }
 
+    /// Whether the finding is that the program does not end.
+    pub fn lasts(&self) -> bool {
+        self.witness.kind == Kind::Failure && self.witness.ends.is_none()
+    }
+
     /// Whether a run has come to the finding. A failure may come before the runtime can say that the schedule is through.
     pub fn stands(&self, run: &Enforced) -> bool {
         match self.witness.ends {
+            None if self.lasts() => run.is_reached() && run.lasts,
             None => run.is_reached(),
             Some(ended) => {
                 let left = run
@@ -93,16 +99,6 @@ impl Case {
         let plan = self.plan.clone().then(after, first);
         let manner = Manner::of(output, self.witness.trace.events);
         fine::run(&self.again, &plan, manner)
-    }
-
-    /// Whether it is about a program that does not end: behind its schedule there is nothing to wait for.
-    fn lasts(&self) -> bool {
-        self.witness.kind == Kind::Failure && self.witness.ends.is_none()
-    }
-
-    /// What a run does that has come to the finding.
-    fn after(&self) -> After {
-        if self.lasts() { After::Stop } else { After::Go }
     }
 
     /// What it costs to run the program into the finding and to its end.
@@ -214,11 +210,14 @@ fn one(finding: &mut Finding, path: &Path, allowance: &Allowance) -> Result<Next
     }
     let mut case = Case::of(path)?;
     let is_long = case.witness.trace.events > LONG;
-    let after = if is_long { After::Stop } else { case.after() };
+    let after = match is_long && case.witness.kind != Kind::Failure {
+        true => After::Stop,
+        false => After::Go,
+    };
     let Some(run) = stand(finding, &case, path, after, allowance)? else {
         return Ok(Next::Done);
     };
-    if is_long {
+    if after == After::Stop {
         return Ok(Next::FollowUp);
     }
     follow_up(finding, &mut case, path, run, allowance)?;
@@ -229,7 +228,7 @@ fn one(finding: &mut Finding, path: &Path, allowance: &Allowance) -> Result<Next
 /// follows is looked at.
 pub fn settle(finding: &mut Finding, mut case: Case, path: &Path) -> Result<()> {
     let endless = Allowance::endless();
-    match stand(finding, &case, path, case.after(), &endless)? {
+    match stand(finding, &case, path, After::Go, &endless)? {
         Some(run) => follow_up(finding, &mut case, path, run, &endless),
         None => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! From a schedule that a search has found to a finding: the run is recorded, and what it shows is enforced as any other
 //! witness is.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -193,17 +194,34 @@ impl Seen {
 
     /// Where the program has ended itself, in its own code; else the last thing that it did.
     pub fn place_of_death(&self) -> Option<usize> {
-        let program = self.tables.modules.first().map(|module| module.start);
-        let is_own = |event: &&Event| {
-            let module = self.tables.module_of(event.pc());
-            module.map(|(module, _)| module.start) == program
-        };
-        let passed = |op: Op| matches!(op, Op::Enter | Op::Leave | Op::Begin | Op::End | Op::Exit);
-        let own = |(_, event): &(usize, &Event)| is_own(event);
+        let own = |(_, event): &(usize, &Event)| self.is_own(event);
         let mut all = self.events.iter().enumerate().rev().filter(own);
         let ended = all.clone().find(|(_, event)| event.op() == Op::Exit);
-        let found = ended.or_else(|| all.find(|(_, event)| !passed(event.op())));
+        let found = ended.or_else(|| all.find(|(_, event)| !is_passage(event.op())));
         found.map(|(index, _)| index)
+    }
+
+    /// Whether it was done by the program's own code.
+    fn is_own(&self, event: &Event) -> bool {
+        let program = self.tables.modules.first().map(|module| module.start);
+        let module = self.tables.module_of(event.pc());
+        module.map(|(module, _)| module.start) == program
+    }
+
+    /// The last thing that each thread did which has not ended, in its own code: the thread that
+    /// did something last comes first.
+    pub fn last_of_each(&self) -> Vec<usize> {
+        let mut known = HashSet::new();
+        let mut found = Vec::new();
+        for (index, event) in self.events.iter().enumerate().rev() {
+            if event.op() == Op::End {
+                known.insert(event.thread());
+            } else if !is_passage(event.op()) && self.is_own(event) && known.insert(event.thread())
+            {
+                found.push(index);
+            }
+        }
+        found
     }
 
     /// A witness that is the whole run.
@@ -247,6 +265,11 @@ impl Seen {
         let nothing = Finding::new(Kind::Race, Rung::Warning, METHOD, Vec::new());
         Witness::new(&nothing, self.trace.clone(), start as u64).with(schedule)
     }
+}
+
+/// Whether it only says where a thread is.
+fn is_passage(op: Op) -> bool {
+    matches!(op, Op::Enter | Op::Leave | Op::Begin | Op::End | Op::Exit)
 }
 
 /// Where the accesses of the last two turns stand in the trace.

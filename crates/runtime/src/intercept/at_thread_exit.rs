@@ -36,8 +36,47 @@ struct State {
 /// Who owns it.
 #[repr(C)]
 struct Owners {
-    table: usize,
+    table: *const Functions,
     count: AtomicI32,
+    /// Weak owners, and one for all others.
+    weak: AtomicI32,
+}
+
+/// What the library's record of owners can do, as the ABI has it: two destructors come first.
+#[repr(C)]
+struct Functions {
+    destructors: [usize; 2],
+    end_state: unsafe extern "C" fn(*const Owners),
+    end_owners: unsafe extern "C" fn(*const Owners),
+}
+
+impl Owners {
+    /// Becomes one more owner, unless there is none any more.
+    fn join(&self) -> bool {
+        let one_more = |count| (count > 0).then_some(count + 1);
+        let joined = self
+            .count
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
+        joined.is_ok()
+    }
+
+    /// Gives that up, as the library does: the last one ends the state, and the record, too, if
+    /// nobody has a weak pointer.
+    ///
+    /// # Safety
+    /// [`Owners::join`] has answered yes, and a weak pointer is held until this returns.
+    unsafe fn leave(owners: *const Owners) {
+        // SAFETY: as the caller says, the record is there; its functions are the library's own,
+        // and each is called by the one who has counted down to zero.
+        unsafe {
+            if (*owners).count.fetch_sub(1, Ordering::AcqRel) == 1 {
+                ((*(*owners).table).end_state)(owners);
+                if (*owners).weak.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    ((*(*owners).table).end_owners)(owners);
+                }
+            }
+        }
+    }
 }
 
 /// The library's function, and where the program has asked for it last.
@@ -62,13 +101,16 @@ unsafe extern "C" fn make_ready_at_exit(element: *mut Element) -> usize {
 /// Called by the library when the thread ends, with an element that has passed through
 /// [`make_ready_at_exit`].
 unsafe extern "C" fn make_ready(element: *mut Element) {
-    // SAFETY: the element is the library's until its function has run. While somebody owns the state its word
-    // is there: the promise's owner gives it up in its own destructor, and the library looks once more.
+    // SAFETY: the element, with the weak pointer in it, is the library's until its function has run,
+    // so the record of owners is there. The state is only looked at by one of its owners, which this
+    // is between `join` and `leave`. The weak pointer is given up by the library's function, which
+    // comes last.
     unsafe {
         let Element { state, owners, .. } = *element;
-        if !owners.is_null() && (*owners).count.load(Ordering::Acquire) > 0 {
+        if !owners.is_null() && (*owners).join() {
             let status = &raw const (*state).status as usize;
             atomic::announce_exchange(status, 1, PLACE.load(Ordering::Relaxed));
+            Owners::leave(owners);
         }
         let real: unsafe extern "C" fn(*mut Element) =
             core::mem::transmute(REAL.load(Ordering::Acquire));

@@ -50,7 +50,7 @@ fn connecting(fd: c_int, real: impl Fn() -> c_int) -> c_int {
     match (result, error) {
         // Under way, and there already: the second call says so.
         (-1, libc::EINPROGRESS) if is_ready(fd, libc::POLLOUT) => real(),
-        (-1, libc::EINPROGRESS | libc::EAGAIN) => serial::away(real),
+        (-1, libc::EINPROGRESS | libc::EAGAIN) => serial::away_for_outside(real),
         _ => result,
     }
 }

@@ -123,7 +123,7 @@ pub fn on_descriptor<R: Interrupted>(
             false => (Kind::Descriptor, None),
         };
         match serial::wait_to_retry(channel(fd), kind, Limit::None, unended) {
-            Waited::Idle if !is_own => return serial::away(real),
+            Waited::Idle if !is_own => return serial::away_for_outside(real),
             Waited::Interrupted => {
                 // SAFETY: the C library's own address of the thread's error number.
                 unsafe { *libc::__errno_location() = libc::EINTR };
@@ -159,7 +159,7 @@ pub fn trying<R: Interrupted>(
                 failed(libc::EINTR);
                 return R::ANSWER;
             }
-            _ => return serial::away(|| block(false)),
+            _ => return serial::away_for_outside(|| block(false)),
         }
     }
 }

@@ -167,7 +167,7 @@ impl Opening {
                 break result;
             }
             match serial::wait_to_retry(self.channel, Kind::Descriptor, Limit::None, None) {
-                Waited::Idle => break serial::away(&real),
+                Waited::Idle => break serial::away_for_outside(&real),
                 Waited::Interrupted => break failed(libc::EINTR),
                 Waited::Cancelled => {
                     wait[side as usize].fetch_sub(1, Ordering::Relaxed);

@@ -216,7 +216,7 @@ pub unsafe fn through_fcntl(
 fn unless_held_outside(tried: impl Fn() -> c_int, real: impl FnOnce() -> c_int) -> c_int {
     let result = tried();
     match unsafe { *libc::__errno_location() } {
-        libc::EAGAIN | libc::EACCES if result != 0 => serial::away(real),
+        libc::EAGAIN | libc::EACCES if result != 0 => serial::away_for_outside(real),
         _ => result,
     }
 }

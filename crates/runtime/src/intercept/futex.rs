@@ -3,14 +3,14 @@
 use core::ffi::c_long;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use deadheat_wire::Op;
 use deadheat_wire::inputs::kind;
+use deadheat_wire::{MAKES_UNSEEN_CALL, Op, UNSEEN_CALLS};
 
-use super::{ends, identity, random, signal, spawn};
+use super::{channel, ends, identity, random, signal, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
 use crate::local::Inside;
-use crate::record::event::Sync;
+use crate::record::event::{self, Sync};
 use crate::record::facts;
 use crate::record::{Mode, mode};
 use crate::serial::endings::{self, Kind};
@@ -64,21 +64,34 @@ unsafe extern "C" fn syscall(
     if let Some(process) = process::forking_call(number, args) {
         return answer(process);
     }
-    remark_on(number);
+    let is_unseen = remark_on(number);
+    if is_unseen {
+        serial::gate(Op::Send, UNSEEN_CALLS, 0, pc);
+        channel::send(UNSEEN_CALLS, pc);
+    }
     if spawn::is_uncertain(number) {
         ends::nothing_is_certain();
     }
     if number == libc::SYS_exit_group {
         crate::record::end_of_program(pc);
     }
-    answer(sys::call(number, args))
+    if !is_unseen {
+        return answer(sys::call(number, args));
+    }
+    let result = match mode() == Mode::Serial {
+        true => serial::away_for_outside(|| sys::call(number, args)),
+        false => sys::call(number, args),
+    };
+    serial::gate(Op::Receive, UNSEEN_CALLS, 0, pc);
+    event::sync(Op::Receive, UNSEEN_CALLS, pc);
+    answer(result)
 }
 
 /// Says once that the program makes calls by itself that may order threads or have them wait: what
-/// comes of that is not seen.
-fn remark_on(number: c_long) {
+/// comes of that is not seen. Whether it is such a call.
+fn remark_on(number: c_long) -> bool {
     static SAID: AtomicU32 = AtomicU32::new(0);
-    const CALLS: [(c_long, &str); 24] = [
+    const CALLS: [(c_long, &str); 32] = [
         (libc::SYS_io_uring_setup, "io_uring_setup"),
         (libc::SYS_io_uring_enter, "io_uring_enter"),
         (libc::SYS_io_submit, "io_submit"),
@@ -103,19 +116,28 @@ fn remark_on(number: c_long) {
         (libc::SYS_mmap, "mmap"),
         (libc::SYS_munmap, "munmap"),
         (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"),
+        (libc::SYS_pidfd_send_signal, "pidfd_send_signal"),
+        (libc::SYS_waitid, "waitid"),
+        (libc::SYS_wait4, "wait4"),
+        (libc::SYS_io_uring_register, "io_uring_register"),
+        (libc::SYS_ppoll, "ppoll"),
+        (libc::SYS_epoll_pwait, "epoll_pwait"),
+        (libc::SYS_recvmsg, "recvmsg"),
+        (libc::SYS_sendmsg, "sendmsg"),
     ];
     let known = CALLS.iter().enumerate().find(|(_, call)| call.0 == number);
-    if let Some((index, (_, name))) = known
-        && threads::visible()
-        && SAID.fetch_or(1 << index, Ordering::Relaxed) & 1 << index == 0
-    {
+    let Some((index, (_, name))) = known.filter(|_| threads::visible()) else {
+        return false;
+    };
+    if SAID.fetch_or(1 << index, Ordering::Relaxed) & 1 << index == 0 {
         let _inside = Inside::enter();
         let mut text = Text::new();
-        text.push("the program makes the system call ");
+        text.push(MAKES_UNSEEN_CALL);
         text.push(name);
         text.push(" by itself: what that orders, or waits for, is not seen");
         facts::note(text.get());
     }
+    true
 }
 
 /// A short text.

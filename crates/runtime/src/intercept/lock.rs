@@ -6,7 +6,7 @@ use deadheat_wire::{Op, TRIED};
 
 use super::{Taking, give, real, refused};
 use crate::hooks::{caller, trampoline};
-use crate::local::local;
+use crate::local::{Inside, local};
 use crate::record::event::{self, Kind, Sync};
 use crate::serial::{self, Limit};
 use crate::watch::enforce;
@@ -194,7 +194,10 @@ pub(super) fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_i
     }
     serial::point_before(op, lock, 0, pc);
     let turn = enforce::turn(op, lock, pc);
-    let result = real();
+    let result = {
+        let _inside = Inside::enter();
+        real()
+    };
     let is_taken = result == 0 || result == libc::EOWNERDEAD;
     if result == libc::EOWNERDEAD {
         inherited(lock, pc);

@@ -143,6 +143,7 @@ use core::ffi::c_int;
 
 use deadheat_wire::Op;
 
+use crate::local::Inside;
 use crate::record::event::Sync;
 use crate::record::{Mode, handler, mode};
 use crate::serial::endings::Kind;
@@ -181,7 +182,10 @@ impl Taking {
             serial::point_before(self.op, self.object, 0, self.pc);
         }
         let turn = enforce::turn(self.op, self.object, self.pc);
-        let mut result = attempt();
+        let mut result = {
+            let _inside = Inside::enter();
+            attempt()
+        };
         if result == libc::EBUSY && mode() == Mode::Watch {
             result = match turn.must_succeed() {
                 true => turn.insist(&attempt),
@@ -282,7 +286,10 @@ fn give(op: Op, object: usize, pc: usize, real: impl FnOnce() -> c_int) -> c_int
     if mode() == Mode::Serial {
         serial::gate(op, object, 0, pc);
         serial::settle();
-        let result = real();
+        let result = {
+            let _inside = Inside::enter();
+            real()
+        };
         if result == 0 {
             Sync::new(op, object, pc).record();
             serial::wake(object, usize::MAX);

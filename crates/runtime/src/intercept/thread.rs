@@ -158,6 +158,7 @@ extern "C" fn thread_main(thread: *mut c_void) -> *mut c_void {
         (*local()).inside += 1;
         let now = mode();
         if now == Mode::Serial {
+            (*thread).task.stack_begins(&raw const thread as usize);
             serial::arrive_as_new(thread);
         }
         threads::attach(thread, now, false);

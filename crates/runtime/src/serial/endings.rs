@@ -119,7 +119,7 @@ pub enum Hope {
 /// What is known of the world outside.
 #[derive(Clone, Copy, Default)]
 pub struct World {
-    /// Threads are in calls without the turn.
+    /// Threads are in calls without the turn, and do not merely wait there for something outside.
     pub away: bool,
     /// Child processes live.
     pub children: bool,
@@ -160,6 +160,7 @@ impl World {
         let by_helper = self.helpers && kind.may_be_shared();
         match kind {
             _ if self.children && (by_handler || by_process) => Hope::Somebody,
+            Kind::Descriptor if self.children => Hope::Somebody,
             Kind::Signal | Kind::Descriptor => Hope::Perhaps,
             _ if by_handler || by_process || by_helper => Hope::Perhaps,
             _ if self.children && self.handlers => Hope::Unlikely,

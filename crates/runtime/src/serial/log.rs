@@ -33,6 +33,10 @@ pub struct Log {
     deferred: Option<Deferred>,
     /// How many events there were.
     pub events: u64,
+    /// How often something has changed that threads may look at, but for locks.
+    pub changes: u64,
+    /// How often locks have changed hands.
+    pub lock_changes: u64,
     /// Nothing is written.
     is_silent: bool,
 }
@@ -46,6 +50,8 @@ impl Log {
             thread: 0,
             deferred: None,
             events: 0,
+            changes: 0,
+            lock_changes: 0,
             is_silent: false,
         }
     }
@@ -98,8 +104,12 @@ impl Log {
                 addr,
                 length,
                 pc,
+                before,
                 ..
             } = write;
+            if length > MAX_RANGE_VALUES || fingerprint(addr, length) != before {
+                self.changes += 1;
+            }
             match kind {
                 0 => self.put_range(self.thread, true, addr, length, pc),
                 _ => self.put_access(self.thread, kind, addr, pc),
@@ -151,6 +161,7 @@ impl Log {
     fn put_kept(&mut self) {
         if self.deferred.is_none() {
             handler::take(None, |by, sync, _| {
+                self.changes += 1;
                 self.put_sync(by, &sync, [0; 2], [0; 2]);
             });
         }
@@ -228,6 +239,12 @@ impl Log {
     pub fn sync(&mut self, thread: u32, sync: &Sync, read: [u64; 2], written: [u64; 2]) {
         self.settle();
         self.put_kept();
+        match sync.op {
+            Op::Acquire | Op::ReadAcquire | Op::Release | Op::ReadRelease => self.lock_changes += 1,
+            Op::AtomicRmw if read == written => {}
+            op if changes_nothing(op) => {}
+            _ => self.changes += 1,
+        }
         self.put_sync(thread, sync, read, written);
     }
 
@@ -251,6 +268,7 @@ impl Log {
     /// What a thread got from the system.
     pub fn input(&mut self, thread: u32, kind: u32, value: u64) {
         self.settle();
+        self.changes += 1;
         if self.room(thread, 1) {
             // SAFETY: there is room for both words.
             unsafe {
@@ -280,6 +298,20 @@ impl Log {
     }
 }
 
+/// Whether nobody can notice that it was done.
+fn changes_nothing(op: Op) -> bool {
+    matches!(
+        op,
+        Op::AtomicRead
+            | Op::Fence
+            | Op::Request
+            | Op::ReadRequest
+            | Op::Refused
+            | Op::ReadRefused
+            | Op::TakeRefused
+    )
+}
+
 /// The size of an access of this kind.
 pub fn size_of_kind(kind: u64) -> usize {
     1 << ((kind - 1) % 5)
@@ -299,7 +331,7 @@ fn fingerprint(addr: usize, length: usize) -> u64 {
 ///
 /// # Safety
 /// They can be read.
-unsafe fn load(addr: usize, size: usize) -> u64 {
+pub unsafe fn load(addr: usize, size: usize) -> u64 {
     // SAFETY: as the caller says; volatile, because it is the program's memory and the compiler
     // knows nothing of what changes it.
     unsafe {

@@ -8,6 +8,7 @@
 //! * [`log`]: the one stream of events, with values; [`straight`] looks at the code for it.
 //! * [`replay`]: a schedule that is enforced instead.
 //! * [`explore`]: a run of a search for schedules.
+//! * [`hang`]: does it ever end?
 //! * [`watchdog`]: for what was not foreseen.
 //!
 //! This file is the face that hooks and intercepted functions see. Everything here is called by
@@ -16,6 +17,7 @@
 mod context;
 pub mod endings;
 pub mod explore;
+mod hang;
 mod log;
 mod policy;
 pub mod replay;
@@ -321,6 +323,11 @@ pub unsafe fn access(kind: u64, addr: usize, pc: usize) {
         turn_holder().happened(me, deed);
         turn_holder().explored(me, deed, None, false);
         turn_holder().log.access(id(me), kind, addr, pc);
+        if op == Op::Read {
+            // SAFETY: the program is about to read these bytes.
+            let held = unsafe { log::load(addr, deed.size.min(8)) };
+            hang::mark(me, pc, held ^ addr as u64, false);
+        }
     });
 }
 
@@ -398,6 +405,15 @@ pub fn sync(sync: &Sync, read: [u64; 2], written: [u64; 2]) {
             }
         }
         turn_holder().log.sync(id(me), sync, read, written);
+        match sync.op {
+            Op::AtomicRead | Op::AtomicRmw if read == written || sync.op == Op::AtomicRead => {
+                hang::mark(me, sync.pc, read[0] ^ sync.object as u64, false);
+            }
+            Op::Refused | Op::ReadRefused | Op::TakeRefused => {
+                hang::mark(me, sync.pc, sync.object as u64, true);
+            }
+            _ => {}
+        }
     });
 }
 
@@ -629,6 +645,7 @@ pub fn time() -> u64 {
 pub fn away<R>(call: impl FnOnce() -> R) -> R {
     with_turn(|me| {
         turn_holder().log.settle();
+        turn_holder().log.changes += 1;
         turn::leave(me);
         if turn::is_green() {
             signals::open_home(me);
@@ -651,10 +668,35 @@ pub fn away<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
+/// The same for a call that only waits for something outside, such as data on a descriptor: nobody
+/// has to wait longer for it than for others who may exist or not.
+pub fn away_for_outside<R>(call: impl FnOnce() -> R) -> R {
+    let set = |is_on| {
+        with_turn(|me| {
+            // SAFETY: the running thread's own record.
+            let task = unsafe { &mut (*me).task };
+            task.waits_outside = is_on;
+            if is_on {
+                task.kind = Kind::Descriptor;
+                task.unended = None;
+            }
+        });
+    };
+    set(true);
+    let result = away(call);
+    // SAFETY: the C library's own address of the thread's error number.
+    let error = unsafe { *libc::__errno_location() };
+    set(false);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = error };
+    result
+}
+
 /// Makes a call on the thread's own kernel thread. It keeps the turn, and no kernel thread runs another's context meanwhile.
 pub fn at_home<R>(call: impl FnOnce() -> R) -> R {
     let leaves = with_turn(|me| {
         turn_holder().log.settle();
+        turn_holder().log.changes += 1;
         let leaves = turn::is_on_carrier();
         if leaves {
             turn::go_home_with_turn(me);

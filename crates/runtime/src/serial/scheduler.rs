@@ -17,6 +17,7 @@ use deadheat_wire::explore::standing::{GONE, READY};
 
 use super::endings::Kind;
 use super::explore::Explorer;
+use super::hang::Quiet;
 use super::log::Log;
 use super::policy::Chosen;
 use super::replay::Replay;
@@ -59,9 +60,9 @@ pub static STEPS: AtomicU64 = AtomicU64::new(0);
 /// The scheduler's state. What is used lies close together: a copy of the program has to copy each page of it again.
 #[repr(C, align(4096))]
 pub struct Scheduler {
-    count: usize,
-    ready: usize,
-    away: usize,
+    pub(super) count: usize,
+    pub(super) ready: usize,
+    pub(super) away: usize,
     policy: Option<Chosen>,
     /// Accesses left until the policy is asked.
     slice: u64,
@@ -72,14 +73,16 @@ pub struct Scheduler {
     /// Since when others are waited for who share memory: how many events there were then, and the time in milliseconds.
     hopes_since: (u64, u64),
     preempt_accesses: bool,
+    /// For how long nothing has changed.
+    pub(super) quiet: Quiet,
     /// The schedule that is enforced.
-    replay: Replay,
+    pub(super) replay: Replay,
     /// The search that this process is a run of.
     pub explorer: Explorer,
     /// The recording.
     pub log: Log,
     /// All threads that have not ended; those that can run come first.
-    tasks: [*mut Thread; MOST],
+    pub(super) tasks: [*mut Thread; MOST],
 }
 
 struct Shared(UnsafeCell<Scheduler>);
@@ -98,6 +101,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     looked_at: 0,
     hopes_since: (u64::MAX, 0),
     preempt_accesses: true,
+    quiet: Quiet::new(),
     replay: Replay::none(),
     explorer: Explorer::none(),
     log: Log::new(),
@@ -168,7 +172,7 @@ impl Scheduler {
         self.make_ready(self.count - 1);
     }
 
-    fn task(&mut self, index: usize) -> &mut Task {
+    pub(super) fn task(&mut self, index: usize) -> &mut Task {
         // SAFETY: records of threads that have not ended are valid; we have the turn.
         unsafe { &mut (*self.tasks[index]).task }
     }
@@ -257,6 +261,9 @@ impl Scheduler {
         if self.is_searched()
             && let Some(next) = self.search(Some(me), true)
         {
+            return next;
+        }
+        if let Some(next) = self.look_for_hang(me) {
             return next;
         }
         if kind == Step::Access {
@@ -602,16 +609,21 @@ impl Scheduler {
     /// Says who waits for what, and writes it down.
     fn say_waits(&mut self) {
         for index in 0..self.count {
-            // SAFETY: records of threads that have not ended.
-            let thread = unsafe { &*self.tasks[index] };
-            let what = thread.task.kind.name();
-            message::say(format_args!(
-                "  T{} waits for {what} {:#x}",
-                thread.id, thread.task.object
-            ));
-            if let Some(wait) = &thread.task.unended {
-                self.log.sync(thread.id, wait, [0; 2], [0; 2]);
-            }
+            self.say_wait(index);
+        }
+    }
+
+    /// The same for one thread.
+    pub(super) fn say_wait(&mut self, index: usize) {
+        // SAFETY: records of threads that have not ended.
+        let thread = unsafe { &*self.tasks[index] };
+        let what = thread.task.kind.name();
+        message::say(format_args!(
+            "  T{} waits for {what} {:#x}",
+            thread.id, thread.task.object
+        ));
+        if let Some(wait) = &thread.task.unended {
+            self.log.sync(thread.id, wait, [0; 2], [0; 2]);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::endings::Kind;
 use super::explore::spin::Spin;
+use super::hang::Loop;
 use crate::record::event::Sync;
 
 /// How a wait ended.
@@ -61,10 +62,14 @@ pub struct Task {
     pub priority: u64,
     /// Which of an enforced schedule's threads it is, plus one; 0: none.
     pub follower: u32,
+    /// It is in a call that waits for something outside.
+    pub waits_outside: bool,
     /// How many operations it has done in a run of a search.
     pub deeds: u64,
     /// Whether it asks the same over and over.
     pub spin: Spin,
+    /// What is known of the loop that it is in.
+    pub turns: Loop,
     /// Whether it has yielded in a run of a search.
     pub has_yielded: bool,
     /// Which copy of the program has made its home, see `explore::server`.
@@ -102,8 +107,10 @@ impl Task {
             unended: None,
             priority: 0,
             follower: 0,
+            waits_outside: false,
             deeds: 0,
             spin: Spin::new(),
+            turns: Loop::new(),
             has_yielded: false,
             copy: super::explore::server::copy(),
             home: 0,
@@ -119,6 +126,11 @@ impl Task {
     pub(super) fn is_cancelled_in(&self, kind: Kind) -> bool {
         let is_lock = self.asynchronous && kind == Kind::Lock;
         self.cancelled && (kind.is_cancellation_point() || is_lock)
+    }
+
+    /// Its own code's frames lie below.
+    pub fn stack_begins(&mut self, at: usize) {
+        self.turns.stack = at & !7;
     }
 
     /// Whether its last event has happened.

@@ -45,6 +45,7 @@ use crate::scanned::Outcome;
 use crate::signals;
 use crate::store::{Recording, Store};
 use crate::terminal::{counted, say};
+use crate::unseen_calls::UnseenCalls;
 use crate::ways;
 
 const EXAMPLES: &str = "\
@@ -95,6 +96,10 @@ pub struct Args {
     /// How many runs are recorded, each with another seed and every other one with policy pct.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: u32,
+
+    /// How long a recorded run may take; it is ended then, and what it has shown is looked at.
+    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = crate::commands::time)]
+    run_time: Duration,
 
     /// In how many other orders a small program is executed when its run proves nothing, at most; 0: in none.
     #[arg(long, value_name = "N", default_value = "250")]
@@ -188,6 +193,7 @@ impl Args {
         let mut is_cut_short = false;
         let confirming = self.budget.part(Part::Confirming);
         let ordering = self.budget.part(Part::Orders);
+        let mut late = None;
         signals::keep_findings();
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
             let at = match number {
@@ -209,7 +215,7 @@ impl Args {
                 aside: !self.format.is_text() && self.output.is_none(),
                 variables,
                 output: None,
-                limit: None,
+                limit: Some(self.run_time),
                 asked_after: self.time,
             };
             if is_cut_short {
@@ -217,6 +223,7 @@ impl Args {
             }
             let recorded = plan.run()?;
             is_cut_short |= signals::take();
+            late = late.or(told::late(&recorded));
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
             if number == 0
                 && self.format.is_text()
@@ -237,12 +244,20 @@ impl Args {
             if self.explore {
                 is_open |= self.settle(&store, trace, &mut analysis)?;
             }
-            if !self.no_confirm && !recorded.deadlocked && failure::may_be(recorded.ended) {
+            if !self.no_confirm
+                && !recorded.deadlocked
+                && !recorded.hangs
+                && failure::may_be(recorded.ended)
+            {
                 analysis.take_in_findings(
                     failure::of_run(trace, recorded.ended)?
                         .into_iter()
                         .collect(),
                 );
+            }
+            if recorded.hangs {
+                let found = failure::of_hang(trace, !self.no_confirm)?;
+                analysis.take_in_findings(found.into_iter().collect());
             }
             analysis
                 .findings
@@ -271,17 +286,25 @@ impl Args {
             return Ok(exit);
         };
         leave_out::take_back(&recorded.traces[0], &mut analysis);
-        let mut others = match is_cut_short || self.time.is_some() {
+        let no_others = is_cut_short || late.is_some() || self.time.is_some();
+        let mut others = match no_others {
             true => None,
             false => self.other_orders(&store, &recorded, &config, &mut analysis, &ordering),
         };
         let is_stopped = signals::is_stopped();
-        is_open |= is_stopped || is_cut_short || confirming.is_over();
+        is_open |= is_stopped || is_cut_short || late.is_some() || confirming.is_over();
+        analysis.remarks.extend(late);
         analysis
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));
         if let Some(Others::Searched(others)) = &mut others {
-            analysis.take_in_findings(std::mem::take(&mut others.findings));
+            let mut found = std::mem::take(&mut others.findings);
+            let trace = &recorded.traces[0];
+            let tables = input::open(trace)?.tables().clone();
+            if let Some(calls) = UnseenCalls::of(&tables, trace)? {
+                calls.take_back(&mut found, true);
+            }
+            analysis.take_in_findings(found);
         }
         analysis
             .findings
@@ -439,6 +462,9 @@ impl Args {
         let tables = input::open(trace)?.tables().clone();
         let taken_back = assembly::take_back(&mut analysis.findings, &tables, trace)?;
         analysis.remarks.extend(taken_back);
+        if let Some(calls) = UnseenCalls::of(&tables, trace)? {
+            calls.take_back(&mut analysis.findings, false);
+        }
         Ok(analysis)
     }
 }

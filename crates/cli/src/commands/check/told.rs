@@ -17,7 +17,7 @@ use crate::input;
 use crate::progress::Watched;
 use crate::recorder::Recorded;
 use crate::scanned::Outcome;
-use crate::terminal::{BAD, BOLD, count, counted, say, styled};
+use crate::terminal::{BAD, BOLD, count, counted, duration, say, styled};
 
 /// Says what one of several runs has brought.
 pub(super) fn run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {
@@ -200,6 +200,18 @@ fn table(stats: &Stats, external: u64) -> String {
     ];
     let lines = rows.map(|(name, value)| format!("{name:<16}{}\n", styled(BOLD, value)));
     lines.concat()
+}
+
+/// A run that was ended because it took too long: it may have gone on for ever, or not.
+pub(super) fn late(recorded: &Recorded) -> Option<String> {
+    let steps = counted(recorded.contents.events, "event");
+    let took = duration(recorded.took);
+    recorded.is_cut.then(|| {
+        format!(
+            "the program was still running after {took} and {steps}, and was ended: what it would \
+             have done later was not looked at (--run-time allows more)"
+        )
+    })
 }
 
 /// What an interrupt has cut short.

@@ -291,7 +291,7 @@ fn scanning(stream: usize, pc: usize, call: impl FnOnce() -> c_int) -> c_int {
         let there = unsafe { core::slice::from_raw_parts(start, length) };
         match length == 0 || there.contains(&b'\n') {
             true => call(),
-            false => serial::away(|| {
+            false => serial::away_for_outside(|| {
                 let _inside = Inside::enter(); // It may allocate.
                 call()
             }),

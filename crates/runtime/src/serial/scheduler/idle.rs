@@ -3,7 +3,7 @@
 use deadheat_wire::explore::ending;
 
 use super::super::endings::{self, Hope, Wait, World};
-use super::super::task::{State, Waited};
+use super::super::task::{State, Task, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
 use crate::intercept::condition;
@@ -112,22 +112,40 @@ impl Scheduler {
         false
     }
 
-    /// What may still end the waits of those who cannot run.
-    pub(super) fn hope(&self, world: &World) -> Hope {
-        let waits = self.tasks[self.ready..self.count].iter().map(|thread| {
+    /// Whether a thread is in a call, and does not merely wait there for something outside.
+    pub(super) fn is_busy_away(&self) -> bool {
+        self.tasks[self.ready..self.count].iter().any(|thread| {
             // SAFETY: records of threads that have not ended; we have the turn.
             let task = unsafe { &(**thread).task };
-            Wait {
-                kind: task.kind,
-                object: task.object,
-            }
+            task.state == State::Away && !task.waits_outside
+        })
+    }
+
+    /// What may still end the waits of those who cannot run.
+    pub(super) fn hope(&self, world: &World) -> Hope {
+        self.hope_of(world, |_| true)
+    }
+
+    /// The same of those who do not wait for time, too.
+    pub fn hope_of_limitless(&self, world: &World) -> Hope {
+        self.hope_of(world, |task| task.until == u64::MAX)
+    }
+
+    fn hope_of(&self, world: &World, is_asked: impl Fn(&Task) -> bool) -> Hope {
+        let waits = self.tasks[self.ready..self.count].iter().map(|thread| {
+            // SAFETY: records of threads that have not ended; we have the turn.
+            unsafe { &(**thread).task }
+        });
+        let waits = waits.filter(|task| is_asked(task)).map(|task| Wait {
+            kind: task.kind,
+            object: task.object,
         });
         endings::hope(world, waits)
     }
 
     /// No time limit is left. Whoever may still end a wait is waited for.
     pub(super) fn hope_for_others(&mut self, arrivals: u32, can_wait: bool) -> bool {
-        let world = World::now(self.away > 0);
+        let world = World::now(self.is_busy_away());
         let hope = self.hope(&world);
         if hope != Hope::None && !can_wait {
             return false;
@@ -183,7 +201,7 @@ impl Scheduler {
 
     /// Everybody waits, and only the world outside could have ended that: says so, closes the
     /// recording and ends the program.
-    fn waits_outside(&mut self) -> ! {
+    pub(super) fn waits_outside(&mut self) -> ! {
         self.drained();
         if self.explorer.is_on() {
             self.tell_places();

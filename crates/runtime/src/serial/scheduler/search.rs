@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering;
 
 use deadheat_wire::explore::{ending, standing};
 
-use super::super::endings::{Hope, World};
+use super::super::endings::{self, Hope, World};
 use super::super::explore::Phase;
 use super::super::explore::server;
 use super::super::replay::Deed;
@@ -12,7 +12,7 @@ use super::super::task::{State, Waited};
 use super::super::{signals, timers, turn};
 use super::{CHANNELS_END, Scheduler};
 use crate::threads::Thread;
-use crate::{record, sys};
+use crate::{options, record, sys};
 
 /// What puts a thread behind all others.
 const LAST: u32 = 1 << 30;
@@ -108,8 +108,15 @@ impl Scheduler {
             if server::copy() == 0 && self.look_for_first_time() {
                 continue;
             }
-            if self.away > 0 {
+            if self.is_busy_away() {
                 turn::wait_for_arrivals(arrivals);
+            } else if self.away > 0 {
+                let patience = options::WATCHDOG.get() * 1000;
+                if patience == 0 || endings::has_living_children() {
+                    turn::wait_for_arrivals(arrivals);
+                } else if !turn::wait_for_arrivals_until(arrivals, patience) {
+                    self.waits_outside();
+                }
             } else if self.looked_at != self.log.events && self.look_inside() {
                 self.looked_at = self.log.events;
             } else if !self.stuck(arrivals, can_wait) {
@@ -320,7 +327,7 @@ impl Scheduler {
         if how == ending::DEADLOCK {
             self.deadlock();
         }
-        record::close("all threads wait in loops", true);
+        record::close(deadheat_wire::HANGS, true);
         sys::exit_group(0)
     }
 

@@ -1,0 +1,184 @@
+//! Programs that do not end, and those that only take long.
+
+mod support;
+
+use serde_json::Value;
+use support::Sandbox;
+
+/// What `check` says and writes.
+fn check(source: &str, options: &[&str]) -> (String, Value) {
+    let here = Sandbox::new();
+    here.file("p.c", source);
+    let mut command = here.deadheat(["check", "--format", "json", "-o", "found.json"]);
+    let told = here.told(command.args(options).arg("p.c"));
+    let report = std::fs::read_to_string(here.path().join("found.json")).unwrap();
+    (told, serde_json::from_str(&report).unwrap())
+}
+
+/// The program hangs: one confirmed failure with so many threads.
+fn hangs(source: &str, threads: usize) {
+    let (told, report) = check(source, &[]);
+    assert!(told.starts_with("exit: 66"), "{told}");
+    let findings = report["findings"].as_array().unwrap();
+    let failures: Vec<&Value> = findings
+        .iter()
+        .filter(|finding| finding["kind"] == "failure")
+        .collect();
+    assert_eq!(failures.len(), 1, "{report:#}");
+    assert_eq!(failures[0]["rung"], "confirmed", "{report:#}");
+    assert_eq!(failures[0]["accesses"].as_array().unwrap().len(), threads);
+    assert_eq!(
+        failures[0]["consequence"]["endings"][0]["told"],
+        "does not end"
+    );
+}
+
+#[test]
+fn a_loop_that_nobody_ends_is_a_failure() {
+    for flag in ["int", "volatile int", "_Atomic int"] {
+        hangs(
+            &format!("{flag} x;\nint main(void) {{\n    while (!x)\n        ;\n}}\n"),
+            1,
+        );
+    }
+}
+
+#[test]
+fn attempts_that_nobody_lets_succeed_are_a_failure() {
+    let source = "
+#include <pthread.h>
+#include <sched.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *try_it(void *unused) {
+    while (pthread_mutex_trylock(&lock))
+        sched_yield();
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_mutex_lock(&lock);
+    pthread_create(&thread, 0, try_it, 0);
+    pthread_join(thread, 0);
+}
+";
+    hangs(source, 2);
+}
+
+#[test]
+fn a_loop_that_looks_again_after_a_while_is_a_failure() {
+    let source = "
+#include <pthread.h>
+#include <unistd.h>
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int done;
+static void *wait_for_it(void *unused) {
+    for (int seen = 0; !seen; usleep(100)) {
+        pthread_mutex_lock(&lock);
+        seen = done;
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, wait_for_it, 0);
+    pthread_join(thread, 0);
+}
+";
+    hangs(source, 2);
+}
+
+#[test]
+fn whoever_counts_attempts_or_computes_does_not_hang() {
+    let bounded = "
+_Atomic int x;
+int main(void) {
+    for (int i = 0; i < 300000; i++)
+        if (x)
+            break;
+}
+";
+    let computes = "
+int cells[64];
+int main(void) {
+    unsigned long sum = 0;
+    for (int i = 0; i < 300000; i++)
+        sum = sum * 3 + cells[i & 63];
+    return sum != 0;
+}
+";
+    for source in [bounded, computes] {
+        let (told, report) = check(source, &[]);
+        assert!(told.starts_with("exit: 0"), "{told}");
+        assert_eq!(report["findings"].as_array().unwrap().len(), 0);
+    }
+}
+
+#[test]
+fn what_is_not_known_to_hang_is_ended_and_said() {
+    let source = "int main(void) {\n    for (volatile unsigned i = 0;; i++)\n        ;\n}\n";
+    let (told, _) = check(source, &["--run-time", "2s"]);
+    assert!(told.starts_with("exit: 5"), "{told}");
+    assert!(told.contains("was still running after"), "{told}");
+}
+
+#[test]
+fn who_waits_for_something_outside_is_not_waited_for() {
+    let waits = [
+        "char c; int s[2]; socketpair(AF_UNIX, SOCK_STREAM, 0, s); read(s[0], &c, 1);",
+        "char c; int s[2]; socketpair(AF_UNIX, SOCK_DGRAM, 0, s); \
+         recvfrom(s[0], &c, 1, 0, 0, 0);",
+        "long v; read(eventfd(0, 0), &v, 8);",
+        "struct epoll_event e; epoll_wait(epoll_create1(0), &e, 1, -1);",
+        "int s[2]; socketpair(AF_UNIX, SOCK_STREAM, 0, s); \
+         struct pollfd p = {s[0], POLLIN, 0}; poll(&p, 1, -1);",
+        "struct sockaddr_un a = {AF_UNIX}; int s = socket(AF_UNIX, SOCK_STREAM, 0); \
+         bind(s, (void *)&a, sizeof(sa_family_t)); listen(s, 1); accept(s, 0, 0);",
+    ];
+    for wait in waits {
+        let source = format!(
+            "#include <poll.h>\n#include <sys/epoll.h>\n#include <sys/eventfd.h>\n\
+             #include <sys/socket.h>\n#include <sys/un.h>\n#include <unistd.h>\n\
+             int main(void) {{\n    {wait}\n}}\n"
+        );
+        let (told, report) = check(&source, &["--watchdog", "1", "--orders", "0"]);
+        assert!(
+            told.contains("waits for something outside"),
+            "{wait} {told}"
+        );
+        assert_eq!(report["findings"].as_array().unwrap().len(), 0);
+    }
+}
+
+#[test]
+fn what_calls_of_its_own_may_order_is_a_warning() {
+    let source = "
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int ends[2], handed;
+static void *take(void *unused) {
+    char c;
+    syscall(SYS_read, ends[0], &c, 1);
+    handed++;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pipe(ends);
+    pthread_create(&thread, 0, take, 0);
+    handed++;
+    syscall(SYS_write, ends[1], \"\", 1);
+    pthread_join(thread, 0);
+}
+";
+    let (told, report) = check(source, &["--warnings"]);
+    assert!(
+        told.contains("the program makes the system call read by itself"),
+        "{told}"
+    );
+    let findings = report["findings"].as_array().unwrap();
+    let is_warning = |finding: &Value| finding["rung"] == "warning";
+    assert!(findings.iter().all(is_warning), "{report:#}");
+}
