@@ -63,10 +63,10 @@ pub struct Task {
     pub follower: u32,
     /// How many operations it has done in a run of a search.
     pub deeds: u64,
+    /// How many threads it has created.
+    pub children: u32,
     /// Whether it asks the same over and over.
     pub spin: Spin,
-    /// Whether it has yielded in a run of a search.
-    pub has_yielded: bool,
     /// Which copy of the program has made its home, see `explore::server`.
     pub copy: u32,
     /// The kernel thread of its home, if a copy has made it.
@@ -103,8 +103,8 @@ impl Task {
             priority: 0,
             follower: 0,
             deeds: 0,
+            children: 0,
             spin: Spin::new(),
-            has_yielded: false,
             copy: super::explore::server::copy(),
             home: 0,
             mask: 0,
