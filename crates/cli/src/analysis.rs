@@ -87,6 +87,13 @@ pub struct Analysis {
 }
 
 impl Analysis {
+    /// Whether the deadlock that the recorded run has ended in is among what was found.
+    pub fn names_own_deadlock(&self) -> bool {
+        let predictions = self.runs.iter().filter_map(|run| run.prediction.as_ref());
+        let mut deadlocks = predictions.flat_map(|prediction| &prediction.deadlocks);
+        deadlocks.any(|one| one.schedule.is_empty() && one.start.0 == self.events)
+    }
+
     /// Takes in what another run of the program has shown: of the same finding the surer one is kept.
     pub fn take_in(&mut self, other: Analysis) {
         self.take_in_findings(other.findings);

@@ -161,17 +161,36 @@ fn main() {
 }
 "#;
 
+/// The same in C.
+const YIELDS_IN_C: &str = "
+#include <pthread.h>
+#include <sched.h>
+static int shared;
+static void *work(void *unused) {
+    sched_yield();
+    shared = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    return shared < 0;
+}
+";
+
 #[test]
-fn a_thread_that_yields_and_is_cut_off_is_not_denied() {
+fn what_a_thread_does_behind_a_yield_is_found_though_the_process_ends() {
     let here = Sandbox::new();
-    here.file("p.rs", YIELDS);
-    let output = here
-        .deadheat(["explore", "--format", "json", "p.rs"])
-        .output()
-        .unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let found = report["findings"]
-        .as_array()
-        .is_some_and(|all| !all.is_empty());
-    assert!(found || report["stats"]["exhausted"] == false, "{report:#}");
+    for (name, text) in [("p.rs", YIELDS), ("p.c", YIELDS_IN_C)] {
+        here.file(name, text);
+        let output = here
+            .deadheat(["explore", "--format", "json", name])
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let races = report["findings"].as_array().unwrap();
+        assert_eq!(races.len(), 1, "{report:#}");
+        assert_eq!(races[0]["rung"], "confirmed", "{report:#}");
+        assert_eq!(report["stats"]["exhausted"], true, "{report:#}");
+    }
 }

@@ -649,6 +649,35 @@ int main(void) {
 }
 ";
 
+/// Who comes second to create a thread would have its number.
+const CREATORS: &str = "
+#include <pthread.h>
+int shared;
+static void *nothing(void *unused) { return unused; }
+static void *look(void *unused) { return shared ? unused : 0; }
+static void *create(void *unused) {
+    pthread_t looks;
+    pthread_create(&looks, 0, look, 0);
+    return unused;
+}
+int main(void) {
+    pthread_t creates, does_nothing;
+    pthread_create(&creates, 0, create, 0);
+    shared = 1;
+    pthread_create(&does_nothing, 0, nothing, 0);
+    return 0;
+}
+";
+
+#[test]
+fn threads_have_the_same_numbers_whoever_creates_one_first() {
+    let here = Sandbox::new();
+    here.file("p.c", CREATORS);
+    let report = explore(&here, &["p.c"]);
+    confirmed(&here, &report, "race");
+    assert_eq!(report["stats"]["exhausted"], true, "{report:#}");
+}
+
 #[test]
 fn every_deadlock_of_an_exhausted_search_is_found() {
     let both = deadlocks_of(TWO_DEADLOCKS);

@@ -75,6 +75,11 @@ pub fn count_from(first: u32) {
     COUNT.fetch_max(first, Ordering::Relaxed);
 }
 
+/// The first number that no thread has that was counted.
+pub fn first_free() -> u32 {
+    COUNT.load(Ordering::Relaxed)
+}
+
 /// Whether there was ever more than one.
 pub fn were_several() -> bool {
     REGISTERED.load(Ordering::Relaxed) > 1

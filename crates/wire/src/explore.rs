@@ -1,7 +1,7 @@
 //! The board: memory that the tool and a program share while the program's schedules are searched.
 //!
 //! ```text
-//! file := Board | Turn[MOST_TURNS] | Place[MOST_THREADS] | Noted[MOST_NOTED]
+//! file := Board | Turn[MOST_TURNS] | Place[MOST_THREADS] | Noted[MOST_NOTED] | Call[MOST_CALLS] | Birth[MOST_THREADS]
 //! ```
 //!
 //! The tool writes whose turns it wants and starts the program. Where the search begins (at once when there are two threads, or
@@ -18,7 +18,7 @@ pub const OUTPUT: [&str; 2] = [".out", ".err"];
 /// The first eight bytes.
 pub const MAGIC: [u8; 8] = *b"DHBOARD\0";
 /// The layout's version.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// How many turns can be asked for.
 pub const MOST_TURNS: usize = 1 << 18;
@@ -26,6 +26,8 @@ pub const MOST_TURNS: usize = 1 << 18;
 pub const MOST_THREADS: usize = 1024;
 /// How many operations can be noted.
 pub const MOST_NOTED: usize = 1 << 18;
+/// How many calls can be told apart; the first entry stands for none.
+pub const MOST_CALLS: usize = 1 << 16;
 
 /// What [`Board::state`] can be.
 pub mod state {
@@ -74,8 +76,8 @@ pub mod effect {
     pub const REFUSED_JOINS: u32 = 128;
     /// Queues, semaphores or locks on files that other processes may use, too.
     pub const SHARING: u32 = 64;
-    /// The process has ended with a thread that had yielded; what that does next is not searched.
-    pub const YIELDING: u32 = 256;
+    /// There were more calls than can be told apart.
+    pub const CALLS: u32 = 256;
 }
 
 /// The head of the file. The tool and the runtime both write; whose turn that is says `state`.
@@ -118,12 +120,15 @@ pub struct Board {
     pub effects: u32,
     /// Runtime: 1 if the kernel keeps copies from changing anything outside.
     pub contained: u32,
-    /// Not used.
-    pub reserved: u32,
+    /// Tool: so many of the turns repeat another run.
+    pub repeated: u32,
     /// Tool: threads that go only when no other can, one bit each.
     pub last: u64,
     /// Runtime: where something was about to be done last.
     pub at: u64,
+    /// Runtime: threads that have let others go first, one bit each; the last one stands for all
+    /// others.
+    pub yielded: u64,
 }
 
 /// Whose turn it is, and which of several possibilities is taken.
@@ -159,7 +164,9 @@ pub struct Noted {
     /// How many bytes.
     pub size: u32,
     /// The memory order of an atomic access or fence: an [`crate::Order`].
-    pub order: u32,
+    pub order: u16,
+    /// The calls that led there: a [`Call`], or 0 if that is not known.
+    pub calls: u16,
 }
 
 /// Bits of [`Noted::flags`].
@@ -168,6 +175,29 @@ pub mod noted {
     pub const FIRST: u8 = 1;
     /// It does not wait.
     pub const TRIED: u8 = 2;
+}
+
+/// A call of a function, and the calls that led to it. The entries are found by hashing and never
+/// change, so a number means the same in all runs of one program.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Call {
+    /// Where it returns to; 0 if the entry is free.
+    pub site: u64,
+    /// The call before, or 0.
+    pub above: u32,
+    /// Not used.
+    pub reserved: u32,
+}
+
+/// Whose thread one is: numbers mean the same in all runs, whoever creates a thread first.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Birth {
+    /// Its creator's number, plus one; 0 if the number is not given yet.
+    pub creator: u32,
+    /// How many others that one had created before.
+    pub earlier: u32,
 }
 
 /// Where a thread is.
@@ -202,11 +232,17 @@ pub const TURNS_AT: usize = 4096;
 pub const PLACES_AT: usize = TURNS_AT + MOST_TURNS * size_of::<Turn>();
 /// Where the noted operations stand.
 pub const NOTED_AT: usize = PLACES_AT + MOST_THREADS * size_of::<Place>();
+/// Where the calls stand.
+pub const CALLS_AT: usize = NOTED_AT + MOST_NOTED * size_of::<Noted>();
+/// Where it stands who has created which thread.
+pub const BIRTHS_AT: usize = CALLS_AT + MOST_CALLS * size_of::<Call>();
 /// How long the file is.
-pub const BYTES: usize = NOTED_AT + MOST_NOTED * size_of::<Noted>();
+pub const BYTES: usize = BIRTHS_AT + MOST_THREADS * size_of::<Birth>();
 
 const _: () = assert!(size_of::<Board>() <= TURNS_AT);
 const _: () = assert!(PLACES_AT.is_multiple_of(8) && NOTED_AT.is_multiple_of(8));
+const _: () = assert!(CALLS_AT.is_multiple_of(8) && MOST_CALLS == 1 << u16::BITS);
+const _: () = assert!(size_of::<Noted>() == 40 && size_of::<Call>() == 16);
 
 /// Whether a search takes note of operations of this kind.
 pub const fn is_noted(op: Op) -> bool {

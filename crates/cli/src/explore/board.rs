@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use deadheat_wire::explore::{
-    BYTES, Board, MAGIC, MOST_NOTED, MOST_THREADS, MOST_TURNS, NOTED_AT, Noted, OUTPUT, PLACES_AT,
-    Place, TURNS_AT, Turn, VERSION, state,
+    BYTES, Board, CALLS_AT, Call, MAGIC, MOST_CALLS, MOST_NOTED, MOST_THREADS, MOST_TURNS,
+    NOTED_AT, Noted, OUTPUT, PLACES_AT, Place, TURNS_AT, Turn, VERSION, state,
 };
 use memmap2::{MmapOptions, MmapRaw};
 
@@ -131,6 +131,13 @@ impl Shared {
         let first = self.part::<Noted>(NOTED_AT);
         // SAFETY: within the mapping; any bytes are a valid value.
         (0..count).map(move |index| unsafe { first.add(index).read() })
+    }
+
+    /// A call of a function; nothing if the number is none of a call.
+    pub fn call(&self, number: u32) -> Call {
+        let first = self.part::<Call>(CALLS_AT);
+        // SAFETY: as above.
+        unsafe { first.add(number as usize % MOST_CALLS).read() }
     }
 
     /// Where the threads are.

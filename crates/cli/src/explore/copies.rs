@@ -7,15 +7,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use deadheat_explore::Plan;
-use deadheat_explore::search::{
-    Cut, Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn,
-};
-use deadheat_trace::{Op, Order, Tables};
-use deadheat_wire::explore::{self as wire, EXPLORE, ending, noted, standing, state};
+use deadheat_explore::search::{Cut, Deed, Ending, Execution, Manner, Program, Site, Turn};
+use deadheat_trace::Tables;
+use deadheat_wire::explore::{self as wire, EXPLORE, ending, standing, state};
 use deadheat_wire::plan::{PLAN, VERDICT};
 
 use super::board::{Shared, is_idle};
 use super::limits::Limits;
+use super::notes::Notes;
 use crate::again::Again;
 use crate::error::{Error, Result};
 use crate::failure::Panic;
@@ -24,7 +23,6 @@ use crate::recorder::{self, Place, Recorded};
 use crate::scratch;
 use crate::store::Recording;
 use crate::store::info::Ended;
-use crate::unseen::Unseen;
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -82,8 +80,8 @@ pub struct Copies<'a> {
     pub is_copied: bool,
     /// What the last run printed.
     pub printed: [Vec<u8>; 2],
-    /// Which code has no hooks.
-    unseen: Unseen,
+    /// What it has noted.
+    notes: Notes,
 }
 
 impl<'a> Copies<'a> {
@@ -110,7 +108,7 @@ impl<'a> Copies<'a> {
             effects: 0,
             is_copied: false,
             printed: [Vec::new(), Vec::new()],
-            unseen: Unseen::of(tables),
+            notes: Notes::of(tables),
         };
         if snapshots {
             copies.serve()?;
@@ -194,7 +192,8 @@ impl<'a> Copies<'a> {
         if self.is_copied {
             let place = self.places.get(thread as usize);
             let place = place.filter(|place| place.standing != standing::GONE);
-            return Ok(place.and_then(|place| deed(&place.next)));
+            let next = place.map(|place| place.next);
+            return Ok(next.and_then(|next| self.notes.deed(&next, &self.board)));
         }
         let manner = Manner {
             parked: Some(thread),
@@ -221,6 +220,7 @@ impl<'a> Copies<'a> {
             first: plus_one(manner.first),
             parked: plus_one(manner.parked),
             last: manner.last,
+            repeated: manner.repeated,
             longest: manner.longest.min(wire::MOST_NOTED as u32),
             process: 0,
             status: 0,
@@ -229,6 +229,7 @@ impl<'a> Copies<'a> {
             noted: 0,
             transitions: 0,
             effects: 0,
+            yielded: 0,
             ..self.board.board()
         });
         self.runs += 1;
@@ -333,33 +334,8 @@ impl<'a> Copies<'a> {
         let board = self.board.board();
         self.effects |= board.effects;
         self.printed = self.board.take_printed();
-        let mut transitions: Vec<Transition> = Vec::with_capacity(board.transitions as usize);
-        for note in self.board.noted() {
-            let Some(mut deed) = deed(&note) else {
-                continue;
-            };
-            // Nobody sees how code without hooks orders what it does, so it is nothing to others.
-            if self.unseen.is_place_unseen(deed.op, deed.pc) {
-                deed.op = Op::Fence;
-                deed.order = Order::Relaxed;
-            }
-            match transitions.last_mut() {
-                Some(last) if note.flags & noted::FIRST == 0 => last.deeds.push(deed),
-                _ => transitions.push(Transition {
-                    thread: note.thread,
-                    variant: note.variant.into(),
-                    variants: note.variants.into(),
-                    deeds: vec![deed],
-                }),
-            }
-        }
-        let pending = self
-            .board
-            .places()
-            .iter()
-            .enumerate()
-            .filter_map(pending)
-            .collect();
+        let transitions = self.notes.transitions(&self.board);
+        let pending = self.notes.pending(&self.board);
         let ending = match board.ending {
             _ if hung => Ending::Hung,
             ending::DEADLOCK => Ending::Deadlock,
@@ -387,17 +363,23 @@ impl<'a> Copies<'a> {
             ending,
             outcome: outcome.finish(),
             named: Panic::of(&self.printed[1]).map(|panic| panic.place()),
+            yielded: board.yielded,
         }
     }
 }
 
 impl Copies<'_> {
+    /// What the place is called that an operation belongs to.
+    pub fn told(&self, site: Site) -> String {
+        self.notes.told(site)
+    }
+
     /// What is left out in programs that have timers, or joins that fail.
     pub fn left_out(&self) -> impl Iterator<Item = Cut> {
         let kinds = [
             (wire::effect::TIMERS, Cut::Timers),
             (wire::effect::REFUSED_JOINS, Cut::Joins),
-            (wire::effect::YIELDING, Cut::Yielding),
+            (wire::effect::CALLS, Cut::Calls),
         ];
         let effects = self.effects;
         let met = kinds.into_iter().filter(move |(bit, _)| effects & bit != 0);
@@ -426,38 +408,4 @@ impl Program for Copies<'_> {
 
 fn refused(error: std::io::Error) -> Error {
     Error::not_started(format!("cannot set up a search: {error}"))
-}
-
-fn deed(note: &wire::Noted) -> Option<Deed> {
-    Some(Deed {
-        op: Op::from_number(note.op)?,
-        object: note.object,
-        size: note.size,
-        order: Order::from_number(note.order as u8),
-        tried: note.flags & noted::TRIED != 0,
-        pc: note.pc,
-        value: note.value,
-    })
-}
-
-fn pending((thread, place): (usize, &wire::Place)) -> Option<Pending> {
-    let standing = match place.standing {
-        standing::READY => Standing::Ready,
-        standing::BLOCKED => Standing::Blocked,
-        standing::TIMED => Standing::Timed,
-        standing::SPINNING => Standing::Spinning,
-        _ => return None,
-    };
-    let mut deed = deed(&place.next);
-    if let Some(deed) = &mut deed
-        && deed.op == Op::AtomicRead
-    {
-        // It was announced before it was known what it is.
-        deed.op = Op::AtomicRmw;
-    }
-    Some(Pending {
-        thread: thread as u32,
-        standing,
-        deed,
-    })
 }

@@ -11,17 +11,14 @@ use deadheat_report::{Contexts, Explain, Finding, Kind, Names, Rung};
 use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
 
 use super::copies::Copies;
+use super::reach;
 use crate::analysis;
-use crate::budget::Allowance;
 use crate::confirm::{self, Case};
 use crate::error::Result;
-use crate::failure;
 use crate::how::How;
 use crate::input;
-use crate::prediction::Model;
 use crate::recorder::Recorded;
 use crate::store::Store;
-use crate::store::info::Ended;
 use crate::unseen::Unseen;
 use crate::witness::{self, Digest, Next, Trace, Witness};
 
@@ -82,16 +79,19 @@ pub fn race(
     sides: [Side; 2],
     manner: &Manner,
 ) -> Result<Evidence> {
+    let manner = Manner {
+        parked: None,
+        ..*manner
+    };
+    // Code without hooks may take another number of steps than in the run that showed the race.
+    let led = reach::turns_to_both(copies, turns, sides, &manner)?;
+    let turns = led.as_deref().unwrap_or(turns);
     let mut all = turns.to_vec();
     all.extend(sides.iter().map(|(thread, _)| Turn {
         thread: *thread,
         variant: 0,
     }));
-    let manner = Manner {
-        parked: None,
-        ..*manner
-    };
-    let (execution, recorded) = archive.record(copies, &all, &manner)?;
+    let (execution, recorded) = archive.record(copies, &all, &repeating(turns, &manner))?;
     let trace = &recorded.traces[0];
     let seen = Seen::read(trace)?;
     let exact = positions(&execution, all.len(), &seen, sides);
@@ -110,6 +110,10 @@ pub fn race(
     let Some(mut finding) = race_of(trace, pair)? else {
         return Ok(Evidence::Gone);
     };
+    // Code of a library was called from elsewhere: another race.
+    if !is_about(&finding, sides.map(|(_, deed)| copies.told(deed.site()))) {
+        return Ok(Evidence::Gone);
+    }
     let witness = seen.witness(&finding, pair);
     let path = trace.with_file_name(witness::file_name(&finding.id));
     confirm::settle(&mut finding, Case::new(witness)?, &path)?;
@@ -127,7 +131,8 @@ pub fn unordered(
     race: &DataRace,
     manner: &Manner,
 ) -> Result<Evidence> {
-    let (_, recorded) = archive.record(copies, &race.turns, manner)?;
+    let manner = repeating(&race.turns, manner);
+    let (_, recorded) = archive.record(copies, &race.turns, &manner)?;
     let trace = &recorded.traces[0];
     let seen = Seen::read(trace)?;
     let methods = [How::Detect(Method::Hb)];
@@ -143,12 +148,31 @@ pub fn unordered(
         places.sort_unstable();
         finding.kind == Kind::Race && finding.rung == Rung::Observed && places == wanted
     };
+    let own = [race.first, race.second].map(|deed| copies.told(deed.site()));
+    let is_it = |finding: &Finding| is_it(finding) && is_about(finding, own.clone());
     let Some(mut finding) = found.findings.into_iter().find(is_it) else {
         return Ok(Evidence::Unseen);
     };
     METHOD.clone_into(&mut finding.method);
     confirm::unordered::settle(&mut finding, seen.trace.clone())?;
     Ok(Evidence::Found(Box::new(finding)))
+}
+
+/// How a program goes by turns that are those of another run.
+pub fn repeating(turns: &[Turn], manner: &Manner) -> Manner {
+    Manner {
+        repeated: turns.len() as u32,
+        ..*manner
+    }
+}
+
+/// Whether these are the program's own places of a finding.
+fn is_about(finding: &Finding, mut own: [String; 2]) -> bool {
+    let accesses = finding.accesses.iter();
+    let mut places: Vec<String> = accesses.map(|access| access.place.told()).collect();
+    places.sort();
+    own.sort();
+    places == own
 }
 
 /// The race of these two events of a trace, explained.
@@ -374,49 +398,4 @@ pub fn explained(
         contexts: &contexts,
     };
     Ok(explain(&with, pair))
-}
-
-/// The run of these turns ends as it should not, or (`lasts`) does not end: it is recorded, and the finding is that it does so again.
-pub fn failure(
-    copies: &mut Copies,
-    archive: &Archive,
-    turns: &[Turn],
-    manner: &Manner,
-    lasts: bool,
-) -> Result<Vec<Finding>> {
-    let (_, recorded) = archive.record(copies, turns, manner)?;
-    let trace = &recorded.traces[0];
-    if recorded.deadlocked {
-        return deadlocks(trace, &archive.options);
-    }
-    if recorded.ended == Ended::Exit(0) && !lasts {
-        return Ok(Vec::new());
-    }
-    let seen = Seen::read(trace)?;
-    let ended = (!lasts).then_some(recorded.ended);
-    Ok(failure::dies(&seen, trace, ended, METHOD)?
-        .into_iter()
-        .collect())
-}
-
-/// The deadlock that a recording ends in, and any other that it proves: those are real, too.
-fn deadlocks(trace: &Path, options: &deadheat_predict::Options) -> Result<Vec<Finding>> {
-    let config = crate::config::Config::default();
-    let methods = [How::Predict(Model::Maximal)];
-    let whole = analysis::Reading::Whole;
-    let mut analysis = analysis::of(trace, &methods, &config, options, whole, trace.parent())?;
-    let is_deadlock =
-        |finding: &Finding| finding.kind == Kind::Deadlock && finding.rung > Rung::Warning;
-    analysis.findings.retain(is_deadlock);
-    let endless = Allowance::endless();
-    confirm::all(
-        &mut analysis.findings,
-        trace,
-        &mut analysis.remarks,
-        &endless,
-    );
-    for finding in &mut analysis.findings {
-        METHOD.clone_into(&mut finding.method);
-    }
-    Ok(analysis.findings)
 }

@@ -3,7 +3,10 @@
 //! * [`assumptions`]: what "all orders" takes for granted, and what a program does not meet.
 //! * [`board`]: the memory that is shared with it.
 //! * [`copies`]: runs of it, from one state.
-//! * [`evidence`]: from a found schedule to a finding.
+//! * [`evidence`]: from a found race to a finding.
+//! * [`ends`]: from an end that should not be to findings.
+//! * [`notes`]: what its runs have noted.
+//! * [`reach`]: turns that lead to both sides of a race.
 //! * [`limits`], [`told`]: how far a search goes, and what is said about it.
 //! * [`whole`]: all schedules from the beginning.
 //! * [`warnings`]: schedules that settle what is only suspicious, from where a recorded run was.
@@ -11,8 +14,11 @@
 mod assumptions;
 mod board;
 pub mod copies;
+mod ends;
 pub mod evidence;
 pub mod limits;
+mod notes;
+mod reach;
 pub mod told;
 pub mod warnings;
 pub mod whole;

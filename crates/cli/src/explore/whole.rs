@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use deadheat_explore::search::{Ending, Goal, Manner, Outcome, Search};
-use deadheat_report::{Finding, Names, own_place};
+use deadheat_report::Finding;
 use deadheat_trace::Tables;
 use deadheat_wire::explore::effect;
 
 use super::assumptions;
 use super::copies::Copies;
+use super::ends::{self, Ends};
 use super::evidence::{self, Archive, Evidence};
 use super::limits::Limits;
 use super::told::Shown;
@@ -68,7 +69,6 @@ pub fn search(
     archive: &Archive,
     search: &Search,
 ) -> Result<Explored> {
-    let names = &Names::of(tables);
     let mut shown = Shown::new();
     let started = std::time::Instant::now();
     let mut outcome = search.run(
@@ -90,7 +90,6 @@ pub fn search(
         outcome,
     };
     drop(shown);
-    let told = |pc: u64| own_place(&names.frames_at(pc)).told();
     let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
     let outcome = &explored.outcome;
     let assembly = match outcome.races.is_empty() && outcome.unordered.is_empty() {
@@ -104,7 +103,10 @@ pub fn search(
         if signals::is_stopped() {
             break;
         }
-        let mut places = vec![told(race.first.pc), told(race.second.pc)];
+        let mut places = vec![
+            copies.told(race.first.site()),
+            copies.told(race.second.site()),
+        ];
         places.sort();
         if known.contains(&places) {
             continue;
@@ -133,7 +135,10 @@ pub fn search(
         if signals::is_stopped() {
             break;
         }
-        let mut places = vec![told(race.first.pc), told(race.second.pc)];
+        let mut places = vec![
+            copies.told(race.first.site()),
+            copies.told(race.second.site()),
+        ];
         places.sort();
         if known.contains(&places) {
             continue;
@@ -164,7 +169,7 @@ pub fn search(
             Ending::Livelock => "threads that wait in loops for ever".to_owned(),
             _ => "an execution that does not end".to_owned(),
         };
-        let places = end.places.iter().map(|(_, pc)| told(*pc));
+        let places = end.places.iter().map(|(_, site)| copies.told(*site));
         let mut key: Vec<String> = match &end.named {
             Some(named) => vec![named.clone()],
             None => places.collect(),
@@ -180,14 +185,14 @@ pub fn search(
         }
         let lasts = end.ending == Ending::Livelock;
         let found = match end.ending {
-            Ending::Hung => Vec::new(),
-            _ => evidence::failure(&mut copies, archive, &end.turns, &search.manner, lasts)?,
+            Ending::Hung => Ends::default(),
+            _ => ends::failure(&mut copies, archive, &end.turns, &search.manner, lasts)?,
         };
         let unsettled = format!("{what} at {at}");
-        if found.is_empty() && !explored.unsettled.contains(&unsettled) {
+        if !found.is_named && !explored.unsettled.contains(&unsettled) {
             explored.unsettled.push(unsettled);
         }
-        for finding in found {
+        for finding in found.findings {
             add(&mut explored.findings, finding);
         }
     }

@@ -147,7 +147,11 @@ impl Policy for Brute {
                 self.journal.truncate(place);
                 let mut turns = self.journal.path.turns(place);
                 turns.push(turn);
-                return Some(Trial { turns, last: 0 });
+                return Some(Trial {
+                    turns,
+                    repeated: place,
+                    last: 0,
+                });
             }
             self.leave();
         }

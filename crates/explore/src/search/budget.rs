@@ -60,8 +60,8 @@ pub enum Cut {
     Timers,
     /// Joins were refused. Which of several is depends on who joins first.
     Joins,
-    /// Threads that had yielded were cut off by the end of the process.
-    Yielding,
+    /// There were more calls than can be told apart, and with them places in code of libraries.
+    Calls,
     /// Atomic instructions in assembly, which are not seen, at these places.
     Assembly(String),
     /// Code without hooks, which is not seen, at these places.
@@ -96,10 +96,7 @@ impl fmt::Display for Cut {
                 f,
                 "which of several joins fails was tried in one order only"
             ),
-            Cut::Yielding => write!(
-                f,
-                "threads that had yielded were cut off by the end of the process"
-            ),
+            Cut::Calls => write!(f, "not all calls of functions of libraries were told apart"),
             Cut::Assembly(places) => {
                 write!(f, "atomic instructions in assembly are not seen ({places})")
             }

@@ -28,7 +28,7 @@ use super::{
 };
 
 impl Dpor {
-    /// Who goes on sleeps. Some thread that does not sleep may have had no turn because it was asked to go last.
+    /// Who goes on sleeps. Some thread that does not sleep may have had no turn because it was asked to go last, or lets others go first.
     pub(super) fn cut(
         &mut self,
         execution: &Execution,
@@ -38,16 +38,21 @@ impl Dpor {
     ) {
         let waiting = self.waiting(execution, place, findings);
         node.steps = self.noted(&waiting);
+        // A run that goes another way than its row says may come to threads that sleep and were not asked.
+        let bit = |thread: u32| 1_u64.checked_shl(thread).unwrap_or(0);
+        let sleeper = execution.transitions[place].thread;
+        self.unasked |= self.last & bit(sleeper) == 0;
+        let yielded = |thread: u32| execution.yielded & 1 << thread.min(u64::BITS - 1) != 0;
         let mut owed = Vec::new();
         for later in &waiting {
             let thread = later.thread;
-            let asked = thread < u64::BITS && self.last & (1 << thread) != 0;
+            let asked = self.last & bit(thread) != 0;
             // Nobody's time is up as long as somebody else can go on.
             let timed = later
                 .deeds
                 .as_ref()
                 .is_err_and(|deeds| deeds.iter().any(|deed| deed.tried));
-            if (asked || timed || self.unasked) && !node.sleeps(thread) {
+            if (asked || timed || yielded(thread) || self.unasked) && !node.sleeps(thread) {
                 owed.push(thread);
             }
         }

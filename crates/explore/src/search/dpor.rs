@@ -372,7 +372,11 @@ impl Policy for Dpor {
                 self.last = self.ask(place, &row);
                 self.branch = Some(branch);
                 let last = self.last;
-                return Some(Trial { turns, last });
+                return Some(Trial {
+                    turns,
+                    repeated: place,
+                    last,
+                });
             }
             self.leave();
         }

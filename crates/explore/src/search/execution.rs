@@ -20,8 +20,28 @@ pub struct Deed {
     pub tried: bool,
     /// Where in the program.
     pub pc: u64,
+    /// The place of the program's own that this belongs to: code of a library is called from
+    /// several. Only compared; 0 if nothing is known of it.
+    pub own: u32,
     /// Of a read what was read, of a write what was written, of a semaphore and of a barrier what it stood at before. Only the first eight bytes.
     pub value: u64,
+}
+
+/// Where in the program something is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Site {
+    /// The instruction.
+    pub pc: u64,
+    /// See [`Deed::own`].
+    pub own: u32,
+}
+
+impl Deed {
+    /// Where it is done.
+    pub fn site(&self) -> Site {
+        let Deed { pc, own, .. } = *self;
+        Site { pc, own }
+    }
 }
 
 /// A thread was given the turn, and did this.
@@ -97,6 +117,9 @@ pub struct Execution {
     pub outcome: u64,
     /// Where the program itself says that it failed, if it says so.
     pub named: Option<String>,
+    /// Threads that have let others go first, one bit each (the last one stands for all others):
+    /// even such as were asked to go last.
+    pub yielded: u64,
 }
 
 /// Who is given the turn, and which of several possibilities is taken (which waiter is woken).
@@ -118,6 +141,9 @@ pub struct Manner {
     /// These threads, one bit each (thread 0 is the lowest), go only when no other can, even if one of them is the hint. What they would do
     /// first has been seen already.
     pub last: u64,
+    /// So many of the turns repeat a run. Who asks the same over and over is given its turn there
+    /// again, though others may look as if they could go on, and time passes as it did.
+    pub repeated: u32,
     /// So many transitions and not more.
     pub longest: u32,
 }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     Goal,
     dependence::{bytes, conflict},
-    execution::{Deed, Ending, Execution, Turn},
+    execution::{Deed, Ending, Execution, Site, Turn},
     journal::{ended_all, turns_of},
     races::{self, DataRace},
     unordered,
@@ -17,7 +17,7 @@ pub struct BadEnd {
     /// How.
     pub ending: Ending,
     /// Where the threads stood that had not ended, those that matter: thread and place in the program.
-    pub places: Vec<(u32, u64)>,
+    pub places: Vec<(u32, Site)>,
     /// Where the program itself says that it failed, if it says so.
     pub named: Option<String>,
     /// The turns of the whole run.
@@ -39,7 +39,7 @@ pub struct Reached {
 
 /// What makes two ends the same: how, with which number, and where the threads stood, or where the
 /// program says that it failed.
-type EndKey = (u8, i32, Result<String, Vec<(u32, u64)>>);
+type EndKey = (u8, i32, Result<String, Vec<(u32, Site)>>);
 
 /// What was found so far.
 pub(super) struct Findings {
@@ -47,8 +47,8 @@ pub(super) struct Findings {
     pub(super) races: Vec<DataRace>,
     /// Races by happens-before whose accesses nobody has seen side by side.
     unordered: Vec<DataRace>,
-    known_unordered: FxHashSet<(u64, u64)>,
-    known_races: FxHashSet<(u64, u64)>,
+    known_unordered: FxHashSet<[Site; 2]>,
+    known_races: FxHashSet<[Site; 2]>,
     pub(super) bad_ends: Vec<BadEnd>,
     known_ends: FxHashSet<EndKey>,
     pub(super) outcomes: FxHashMap<u64, Vec<Turn>>,
@@ -86,7 +86,7 @@ impl Findings {
             }),
             _ => false,
         };
-        let key = (first.pc.min(second.pc), first.pc.max(second.pc));
+        let key = sites(first, second);
         let new = self.known_races.insert(key);
         if !new && (!wanted || self.reached.is_some()) {
             return;
@@ -151,7 +151,7 @@ impl Findings {
         }
         for pair in unordered::of(execution) {
             let [(first_thread, first), (second_thread, second)] = [pair.first, pair.second];
-            let key = (first.pc.min(second.pc), first.pc.max(second.pc));
+            let key = sites(&first, &second);
             if self.known_races.contains(&key) || !self.known_unordered.insert(key) {
                 continue;
             }
@@ -171,10 +171,8 @@ impl Findings {
     pub(super) fn take_unordered(&mut self) -> Vec<DataRace> {
         let mut all = std::mem::take(&mut self.unordered);
         all.retain(|race| {
-            let pcs = [race.first.pc, race.second.pc];
-            !self
-                .known_races
-                .contains(&(pcs[0].min(pcs[1]), pcs[0].max(pcs[1])))
+            let key = sites(&race.first, &race.second);
+            !self.known_races.contains(&key)
         });
         all
     }
@@ -245,26 +243,32 @@ impl Findings {
     }
 }
 
+/// Where two accesses are done, whichever comes first.
+fn sites(first: &Deed, second: &Deed) -> [Site; 2] {
+    let [one, other] = [first.site(), second.site()];
+    [one.min(other), one.max(other)]
+}
+
 /// Where the threads stand that make an end what it is: all that wait, or the one that ended it.
-fn places(execution: &Execution) -> Vec<(u32, u64)> {
+fn places(execution: &Execution) -> Vec<(u32, Site)> {
     if ended_all(&execution.ending) {
         let last = execution.transitions.last();
         return last
             .map(|last| {
-                let pc = last.deeds.last().map_or(0, |deed| deed.pc);
-                (last.thread, pc)
+                let site = last.deeds.last().map(Deed::site);
+                (last.thread, site.unwrap_or_default())
             })
             .into_iter()
             .collect();
     }
-    let mut places: Vec<(u32, u64)> = execution
+    let mut places: Vec<(u32, Site)> = execution
         .pending
         .iter()
         .map(|pending| {
             // Who is in the middle of a wait has nothing more to do: where it began, two waits are told apart.
-            let pc = pending.deed.map(|deed| deed.pc);
-            let pc = pc.or_else(|| last_place(execution, pending.thread));
-            (pending.thread, pc.unwrap_or(0))
+            let site = pending.deed.map(|deed| deed.site());
+            let site = site.or_else(|| last_place(execution, pending.thread));
+            (pending.thread, site.unwrap_or_default())
         })
         .collect();
     places.sort_unstable();
@@ -272,12 +276,12 @@ fn places(execution: &Execution) -> Vec<(u32, u64)> {
 }
 
 /// Where a thread did what it did last.
-fn last_place(execution: &Execution, thread: u32) -> Option<u64> {
+fn last_place(execution: &Execution, thread: u32) -> Option<Site> {
     let mut own = execution
         .transitions
         .iter()
         .rev()
         .filter(|transition| transition.thread == thread);
     own.find_map(|transition| transition.deeds.last())
-        .map(|deed| deed.pc)
+        .map(Deed::site)
 }

@@ -32,7 +32,7 @@ pub use bounds::Bound;
 pub use budget::{Budget, Cut, Progress};
 pub use dependence::conflict;
 pub use execution::{
-    Deed, Ending, Execution, Manner, Pending, Program, Standing, Transition, Turn,
+    Deed, Ending, Execution, Manner, Pending, Program, Site, Standing, Transition, Turn,
 };
 pub use findings::{BadEnd, Reached};
 pub use races::DataRace;
@@ -154,6 +154,7 @@ impl Search {
                 }
                 let manner = Manner {
                     last: trial.last,
+                    repeated: trial.repeated as u32,
                     ..self.manner
                 };
                 let mut execution = program.run(&trial.turns, &manner)?;
@@ -163,7 +164,7 @@ impl Search {
                     .pending
                     .retain(|pending| Some(pending.thread) != parked);
                 spent.count(&execution.ending, execution.transitions.len());
-                let repeated = trial.turns.len().saturating_sub(1);
+                let repeated = trial.repeated;
                 findings.run(&execution, repeated);
                 if policy.journal().visited.is_some() {
                     findings.side_by_side(&execution, repeated);

@@ -12,8 +12,10 @@ use super::{
 /// A run that is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Trial {
-    /// What is repeated, and then one turn that is new.
+    /// What is repeated, and then turns that are new.
     pub(super) turns: Vec<Turn>,
+    /// How many are repeated.
+    pub(super) repeated: usize,
     /// See [`super::Manner::last`].
     pub(super) last: u64,
 }

@@ -10,7 +10,7 @@ use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step, Tables, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::dependence::{Kind, kind};
-use super::execution::{Deed, Execution};
+use super::execution::{Deed, Execution, Site};
 
 /// Two accesses that nothing orders.
 pub(super) struct Pair {
@@ -54,7 +54,7 @@ pub(super) fn of(execution: &Execution) -> Vec<Pair> {
 /// What places and objects are called in events.
 #[derive(Default)]
 struct Numbers {
-    places: FxHashMap<u64, u32>,
+    places: FxHashMap<Site, u32>,
     objects: FxHashMap<(u64, Kind), u64>,
 }
 
@@ -63,7 +63,7 @@ impl Numbers {
     fn steps(&mut self, thread: u32, deed: &Deed, show: &mut impl FnMut(Step)) {
         let thread = ThreadId(thread);
         let next = self.places.len() as u32;
-        let pc = Pc(*self.places.entry(deed.pc).or_insert(next));
+        let pc = Pc(*self.places.entry(deed.site()).or_insert(next));
         let at = Addr(deed.object);
         let plain = |target: u64| Step::new(Event::new(thread, deed.op, target, pc));
         match deed.op {

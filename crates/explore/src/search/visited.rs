@@ -105,6 +105,7 @@ impl Visited {
     pub(super) fn step(&mut self, thread: u32, deeds: &[Deed], to: Option<Key>) -> Step {
         let plain = |deed: &Deed| Deed {
             pc: 0,
+            own: 0,
             value: 0,
             ..*deed
         };

@@ -394,9 +394,22 @@ pub(super) unsafe extern "C" fn detach(handle: libc::pthread_t) -> c_int {
     }
 }
 
+/// Has the C library load what it unwinds threads with, if it has not yet: it would load it with the
+/// loader's lock, and others who need that lock must not get the turn meanwhile.
+fn load_unwinder() {
+    static IS_LOADED: AtomicU32 = AtomicU32::new(0);
+    if mode() == Mode::Serial && IS_LOADED.swap(1, Ordering::Relaxed) == 0 {
+        let _inside = Inside::enter();
+        let mut caller = core::ptr::null_mut();
+        // SAFETY: there is room for one caller.
+        unsafe { libc::backtrace(&raw mut caller, 1) };
+    }
+}
+
 pub(super) unsafe extern "C" fn exit(result: *mut c_void) -> usize {
     if threads::visible() {
         serial::before_exit();
+        load_unwinder();
     }
     // SAFETY: see `create`.
     unsafe { real::pthread_exit(result) }
@@ -409,12 +422,16 @@ unsafe extern "C" fn cancel(handle: libc::pthread_t) -> c_int {
     if is_serial {
         serial::point_before(Op::Send, handle as usize, 0, pc);
     }
-    // SAFETY: see `create`.
-    let result = unsafe { real::pthread_cancel(handle) };
+    let result = {
+        // It may load what threads are unwound with: nobody else goes on while the loader has its lock.
+        let _inside = Inside::enter();
+        // SAFETY: see `create`.
+        unsafe { real::pthread_cancel(handle) }
+    };
     if result == 0 && !thread.is_null() {
         serial::cancelled(thread);
     }
-    // The C library may load what it unwinds with: only now is it through.
+    // Only now is it through.
     if result == 0 && is_serial {
         // SAFETY: the record is kept as long as the program may use the handle.
         let number = unsafe { (*thread).id };

@@ -486,12 +486,15 @@ pub fn leave(caller: usize) {
     with_turn(|me| turn_holder().log.leave(id(me), caller));
 }
 
-/// The number that an enforced schedule has for the thread that is about to be created.
+/// The number that an enforced schedule or a search has for the thread that is about to be created.
 pub fn planned_thread() -> Option<u32> {
     if off() {
         return None;
     }
-    with_turn(|me| turn_holder().planned_fork(me))
+    with_turn(|me| {
+        let planned = turn_holder().planned_fork(me);
+        turn_holder().number_of_child(me, planned)
+    })
 }
 
 /// The running thread is about to end the process. A schedule or a search says who goes on first;

@@ -550,7 +550,7 @@ impl Scheduler {
             let changes = self.explorer.changes;
             let index = self.index(me);
             self.task(index).spin.yielded(changes);
-            self.task(index).has_yielded = true;
+            self.explorer.yielded(me);
             return self.search(Some(me), true).unwrap_or(me);
         }
         if let Some(policy) = &mut self.policy {

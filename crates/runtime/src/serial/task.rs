@@ -66,12 +66,12 @@ pub struct Task {
     pub waits_outside: bool,
     /// How many operations it has done in a run of a search.
     pub deeds: u64,
+    /// How many threads it has created.
+    pub children: u32,
     /// Whether it asks the same over and over.
     pub spin: Spin,
     /// What is known of the loop that it is in.
     pub turns: Loop,
-    /// Whether it has yielded in a run of a search.
-    pub has_yielded: bool,
     /// Which copy of the program has made its home, see `explore::server`.
     pub copy: u32,
     /// The kernel thread of its home, if a copy has made it.
@@ -109,9 +109,9 @@ impl Task {
             follower: 0,
             waits_outside: false,
             deeds: 0,
+            children: 0,
             spin: Spin::new(),
             turns: Loop::new(),
-            has_yielded: false,
             copy: super::explore::server::copy(),
             home: 0,
             mask: 0,

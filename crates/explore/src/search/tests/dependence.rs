@@ -17,6 +17,7 @@ fn deed(op: Op, object: u64, size: u32) -> Deed {
         order: Order::SeqCst,
         tried: false,
         pc: 0,
+        own: 0,
         value: 0,
     }
 }

@@ -179,6 +179,7 @@ impl Model {
             order: Order::SeqCst,
             tried,
             pc,
+            own: 0,
             value: 0,
         };
         let instruction = self.threads[thread as usize].get(own.at).copied();
@@ -248,6 +249,7 @@ impl Model {
                 order: Order::SeqCst,
                 tried: false,
                 pc: self.pc(thread, state.threads[number].at),
+                own: 0,
                 value: 0,
             }];
         };

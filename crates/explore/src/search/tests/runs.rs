@@ -85,6 +85,7 @@ impl Program for Model {
             pending,
             outcome: self.outcome(&state),
             named: None,
+            yielded: 0,
             ending,
         })
     }

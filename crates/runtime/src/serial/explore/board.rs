@@ -3,8 +3,8 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use deadheat_wire::explore::{
-    BYTES, Board, MAGIC, MOST_NOTED, MOST_THREADS, MOST_TURNS, NOTED_AT, Noted, PLACES_AT, Place,
-    TURNS_AT, Turn, VERSION,
+    BIRTHS_AT, BYTES, Birth, Board, CALLS_AT, Call, MAGIC, MOST_CALLS, MOST_NOTED, MOST_THREADS,
+    MOST_TURNS, NOTED_AT, Noted, PLACES_AT, Place, TURNS_AT, Turn, VERSION,
 };
 
 use crate::{message, sys};
@@ -91,5 +91,24 @@ impl Shared {
         // SAFETY: within the mapping; see `board`.
         (index < MOST_NOTED)
             .then(|| unsafe { &mut *self.start.add(NOTED_AT).cast::<Noted>().add(index) })
+    }
+
+    /// Whose thread one is, if its number is small enough.
+    pub fn birth<'a>(self, thread: u32) -> Option<&'a mut Birth> {
+        // SAFETY: within the mapping; see `board`.
+        ((thread as usize) < MOST_THREADS).then(|| unsafe {
+            &mut *self
+                .start
+                .add(BIRTHS_AT)
+                .cast::<Birth>()
+                .add(thread as usize)
+        })
+    }
+
+    /// An entry of the table of calls.
+    pub fn call<'a>(self, index: usize) -> &'a mut Call {
+        let index = index % MOST_CALLS;
+        // SAFETY: within the mapping; see `board`.
+        unsafe { &mut *self.start.add(CALLS_AT).cast::<Call>().add(index) }
     }
 }

@@ -1,6 +1,8 @@
 //! One run of a search: who gets the turn by the tool's wishes, and what everybody does, noted for the tool.
 //!
+//! * [`births`]: numbers of threads.
 //! * [`board`]: the memory that is shared with the tool.
+//! * [`calls`]: the calls that led to an operation.
 //! * [`server`]: the program stands still, and copies of it run.
 //! * [`pages`]: code that copies need not ask the kernel for.
 //! * [`processor`]: the one that copies run on.
@@ -11,7 +13,9 @@
 //! A *transition* is what a thread does from the moment it gets the turn until it comes to the next operation that others can
 //! notice. Only one that does something counts: an attempt at a lock that another thread has is nothing yet.
 
+mod births;
 mod board;
+mod calls;
 pub mod outside;
 mod pages;
 pub mod processor;
@@ -26,7 +30,7 @@ use deadheat_wire::explore::{
 use self::board::Shared;
 use super::replay::Deed;
 use crate::sys;
-use crate::threads::Thread;
+use crate::threads::{self, Thread};
 
 /// How far a search has come in this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +111,21 @@ impl Explorer {
         self.board?.turn(self.turn).map(|turn| turn.thread)
     }
 
+    /// The number of a creator's next thread.
+    pub fn number_of_child(&self, creator: u32, earlier: u32, first: u32) -> Option<u32> {
+        let number = births::number(self.board?, creator, earlier, first);
+        if number.is_none() {
+            threads::count_from(MOST_THREADS as u32);
+        }
+        number
+    }
+
+    /// Whether the next turn repeats one of another run.
+    pub fn repeats(&self) -> bool {
+        let repeated = self.board.map_or(0, |board| board.board().repeated);
+        self.turn < repeated as usize
+    }
+
     /// The thread that goes first if nobody's turn is wished.
     pub fn hint(&self) -> Option<u32> {
         self.board?.board().first.checked_sub(1)
@@ -140,7 +159,10 @@ impl Explorer {
         if let Some(place) = board.place(id) {
             board.board().threads = board.board().threads.max(id + 1);
             place.standing = standing::READY;
-            place.next = deed.map_or(Noted::default(), |deed| note(id, &deed, 0, 0));
+            place.next = deed.map_or(Noted::default(), |deed| Noted {
+                calls: calls::led_to(me, board),
+                ..note(id, &deed, 0, 0)
+            });
         }
         if let Some(deed) = deed {
             board.board().at = deed.pc as u64;
@@ -210,7 +232,10 @@ impl Explorer {
             flags &= !noted::TRIED;
         }
         if let Some(place) = board.noted(index) {
-            *place = note(id, &deed, shown, flags);
+            *place = Noted {
+                calls: calls::led_to(me, board),
+                ..note(id, &deed, shown, flags)
+            };
             // The number of operations is raised last: should the process die, what stands before it is whole.
             core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::Release);
             head.noted = index as u32 + 1;
@@ -281,10 +306,12 @@ impl Explorer {
         }
     }
 
-    /// The process has ended with a thread that had yielded: what that would have done next nobody knows.
-    pub fn cut_off_yielding(&mut self) {
+    /// A thread lets others go first, if nobody says otherwise.
+    pub fn yielded(&mut self, me: *mut Thread) {
         if let Some(board) = self.board {
-            board.board().effects |= effect::YIELDING;
+            // SAFETY: the running thread's own record.
+            let id = unsafe { (*me).id };
+            board.board().yielded |= 1 << id.min(u64::BITS - 1);
         }
     }
 
@@ -330,6 +357,7 @@ fn note(thread: u32, deed: &Deed, value: u64, flags: u8) -> Noted {
         value,
         size: deed.size.min(u32::MAX as usize) as u32,
         order: deed.order.into(),
+        calls: 0,
     }
 }
 

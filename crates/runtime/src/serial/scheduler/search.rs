@@ -12,7 +12,7 @@ use super::super::task::{State, Waited};
 use super::super::{signals, timers, turn};
 use super::{CHANNELS_END, Scheduler};
 use crate::threads::Thread;
-use crate::{options, record, sys};
+use crate::{options, record, sys, threads};
 
 /// What puts a thread behind all others.
 const LAST: u32 = 1 << 30;
@@ -56,12 +56,17 @@ impl Scheduler {
         if self.explorer.is_on() {
             self.explorer.happened(me, deed, None, false);
             self.tell_places();
-            let me = self.index(me);
-            let mut others = (0..self.count).filter(|index| *index != me);
-            if others.any(|index| self.task(index).has_yielded) {
-                self.explorer.cut_off_yielding();
-            }
         }
+    }
+
+    /// The number of the thread that is about to be created, which a plan may have given.
+    pub fn number_of_child(&mut self, me: *mut Thread, planned: Option<u32>) -> Option<u32> {
+        // SAFETY: the running thread's own record.
+        let (creator, task) = unsafe { ((*me).id, &mut (*me).task) };
+        let earlier = task.children;
+        task.children += 1;
+        let first = threads::first_free();
+        planned.or_else(|| self.explorer.number_of_child(creator, earlier, first))
     }
 
     /// A plan has led to where the search begins.
@@ -88,10 +93,9 @@ impl Scheduler {
                 Some(thread) => match self.able(thread) {
                     Able::Yes(thread) => Some(thread),
                     Able::Later => None,
-                    Able::No => {
-                        self.tell_places();
-                        self.explorer.refuse()
-                    }
+                    // What happened when nobody could go on made it able before.
+                    Able::No if self.away == 0 && self.explorer.repeats() => None,
+                    Able::No => self.refuse(),
                 },
                 None => self.by_itself(me),
             };
@@ -119,6 +123,8 @@ impl Scheduler {
                 }
             } else if self.looked_at != self.log.events && self.look_inside() {
                 self.looked_at = self.log.events;
+            } else if self.explorer.wanted().is_some() {
+                self.refuse();
             } else if !self.stuck(arrivals, can_wait) {
                 return None;
             }
@@ -185,7 +191,13 @@ impl Scheduler {
         self.task(index).spin.is_on(changes)
     }
 
-    /// Whether a thread can go on, possibly because its time is up.
+    /// The turn that is wished for cannot be taken.
+    fn refuse(&mut self) -> ! {
+        self.tell_places();
+        self.explorer.refuse()
+    }
+
+    /// Whether a thread can go on, possibly because its time is up, or because nobody else could before.
     fn able(&mut self, id: u32) -> Able {
         let Some(index) = (0..self.count).find(|index| self.id_at(*index) == id) else {
             return Able::No;
@@ -193,12 +205,29 @@ impl Scheduler {
         let state = self.task(index).state;
         let is_timed = self.task(index).until != u64::MAX;
         match state {
-            State::Ready if self.explorer.is_parked(id) || self.spins(index) => Able::No,
+            State::Ready if self.explorer.is_parked(id) => Able::No,
+            State::Ready if self.spins(index) => match self.explorer.repeats() {
+                true => Able::Yes(self.indulge(index)),
+                false => Able::No,
+            },
             State::Ready => Able::Yes(self.tasks[index]),
             State::Away => Able::Later,
             State::Blocked if is_timed => Able::Yes(self.time_out(index)),
             State::Blocked | State::Ended => Able::No,
         }
+    }
+
+    /// The wait whose time is up first, and when.
+    fn first_timed(&mut self) -> Option<(u64, usize)> {
+        let mut first = None;
+        for index in self.ready..self.count {
+            let task = self.task(index);
+            let is_timed = task.state == State::Blocked && task.until != u64::MAX;
+            if is_timed && first.is_none_or(|(until, _)| task.until < until) {
+                first = Some((task.until, index));
+            }
+        }
+        first
     }
 
     /// Ends a wait by time.
@@ -253,24 +282,27 @@ impl Scheduler {
         if let Some((_, index)) = best {
             return Some(self.tasks[index]);
         }
-        let mut first = (u64::MAX, 0);
-        for index in self.ready..self.count {
-            let task = self.task(index);
-            if task.state == State::Blocked && task.until < first.0 {
-                first = (task.until, index);
-            }
-        }
-        if first.0 != u64::MAX && first.0 <= timers::first() {
-            return Some(self.time_out(first.1));
+        if let Some((until, index)) = self.first_timed()
+            && until <= timers::first()
+        {
+            return Some(self.time_out(index));
         }
         if timers::first() != u64::MAX {
             return None;
         }
         let (_, _, index) = spinner?;
-        if self.spins(index) && self.task(index).spin.indulge() {
+        match self.spins(index) {
+            true => Some(self.indulge(index)),
+            false => Some(self.tasks[index]),
+        }
+    }
+
+    /// Lets a thread go on that asks the same over and over: nobody else can.
+    fn indulge(&mut self, index: usize) -> *mut Thread {
+        if self.task(index).spin.indulge() {
             self.spins_in_vain();
         }
-        Some(self.tasks[index])
+        self.tasks[index]
     }
 
     /// Who can run spins for others, and they wait. It goes on if somebody outside may end what they wait for.

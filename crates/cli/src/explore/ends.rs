@@ -1,0 +1,79 @@
+//! From a schedule that ends as it should not to findings: the run is recorded, and has to end so again.
+
+use std::path::Path;
+
+use deadheat_explore::search::{Manner, Turn};
+use deadheat_report::{Finding, Kind, Rung};
+
+use super::copies::Copies;
+use super::evidence::{Archive, METHOD, Seen, repeating};
+use crate::analysis;
+use crate::budget::Allowance;
+use crate::confirm;
+use crate::error::Result;
+use crate::failure;
+use crate::how::How;
+use crate::prediction::Model;
+use crate::store::info::Ended;
+
+/// What a run shows that ends as it should not.
+#[derive(Default)]
+pub struct Ends {
+    /// All that it shows.
+    pub findings: Vec<Finding>,
+    /// Its own end is among them.
+    pub is_named: bool,
+}
+
+/// The run of these turns ends as it should not, or (`lasts`) does not end: it is recorded, and the finding is that it does so again.
+pub fn failure(
+    copies: &mut Copies,
+    archive: &Archive,
+    turns: &[Turn],
+    manner: &Manner,
+    lasts: bool,
+) -> Result<Ends> {
+    let (_, recorded) = archive.record(copies, turns, &repeating(turns, manner))?;
+    let trace = &recorded.traces[0];
+    if recorded.deadlocked {
+        return deadlocks(trace, &archive.options);
+    }
+    if recorded.ended == Ended::Exit(0) && !lasts {
+        return Ok(Ends::default());
+    }
+    let seen = Seen::read(trace)?;
+    let ended = (!lasts).then_some(recorded.ended);
+    let findings: Vec<Finding> = failure::dies(&seen, trace, ended, METHOD)?
+        .into_iter()
+        .collect();
+    Ok(Ends {
+        is_named: !findings.is_empty(),
+        findings,
+    })
+}
+
+/// The deadlock that a recording ends in, and any other that it proves: those are real, too.
+fn deadlocks(trace: &Path, options: &deadheat_predict::Options) -> Result<Ends> {
+    let config = crate::config::Config::default();
+    let methods = [How::Predict(Model::Maximal)];
+    let whole = analysis::Reading::Whole;
+    let mut analysis = analysis::of(trace, &methods, &config, options, whole, trace.parent())?;
+    let is_named = analysis.names_own_deadlock();
+    let is_deadlock =
+        |finding: &Finding| finding.kind == Kind::Deadlock && finding.rung > Rung::Warning;
+    analysis.findings.retain(is_deadlock);
+    let endless = Allowance::endless();
+    confirm::all(
+        &mut analysis.findings,
+        trace,
+        &mut analysis.remarks,
+        &endless,
+    );
+    for finding in &mut analysis.findings {
+        METHOD.clone_into(&mut finding.method);
+    }
+    Ok(Ends {
+        is_named: is_named && !analysis.findings.is_empty(),
+        findings: analysis.findings,
+    })
+}
