@@ -98,6 +98,7 @@ fn plan(trace: &Path) -> Result<(Plan, usize), String> {
     let options = Options {
         size: Size::Auto,
         budget: Effort::about(second),
+        first: Effort::ALL,
         growth: Effort::about(second),
         jobs: 1,
         memory: usize::MAX,

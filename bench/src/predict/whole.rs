@@ -116,6 +116,7 @@ pub fn run(steps: &[Step], needed: &[u32], window: usize) -> Prediction {
     let options = Options {
         size: Size::Events(window),
         budget: Effort::about(Duration::from_secs(60)),
+        first: Effort::ALL,
         growth: Effort::about(Duration::from_secs(10)),
         jobs: JOBS,
         memory: usize::MAX,

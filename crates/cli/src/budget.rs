@@ -1,4 +1,4 @@
-//! How much `check` may do in all, beyond the recorded run itself.
+//! How much `check` may do in all, beyond the recorded run itself; and `predict`.
 //!
 //! Work is counted, not timed, so the same trace and options give the same findings however busy the
 //! machine is. A unit is what [`deadheat_predict::Effort`] counts; reading a trace and running the program
@@ -40,6 +40,11 @@ impl Default for Total {
 }
 
 impl Total {
+    /// For a command that does nothing but predict: work of about ten minutes.
+    pub const PREDICTING: Total = Total(Some(Duration::from_secs(600)));
+}
+
+impl Total {
     /// `60s`, `10m`, `none`.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text {
@@ -55,12 +60,12 @@ impl Total {
         self.0.map_or(Effort::ALL, Effort::about)
     }
 
-    /// What the stages behind prediction may do: each has a part of its own, so that a long analysis
-    /// leaves none of them without anything.
+    /// What a stage may do: each has a part of its own, so that none leaves the others without anything.
     pub fn part(self, of: Part) -> Allowance {
         let work = self.effort().work;
         Allowance::of(match (of, work) {
             (_, u64::MAX) => u64::MAX,
+            (Part::Predicting, work) => work / 8,
             (Part::Confirming, work) => work / 2,
             (Part::Orders, work) => work / 4,
         })
@@ -70,6 +75,8 @@ impl Total {
 /// A stage with work of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    /// All of the trace is looked at in small windows, by each method.
+    Predicting,
     /// The program is run into what was found.
     Confirming,
     /// The program is run in other orders.
@@ -118,6 +125,14 @@ impl Allowance {
         let left = self.left.get();
         if left != u64::MAX {
             self.left.set(left.saturating_sub(HUNG));
+        }
+    }
+
+    /// What is left, for those who count by themselves.
+    pub fn effort(&self) -> Effort {
+        Effort {
+            work: self.left.get(),
+            time: None,
         }
     }
 

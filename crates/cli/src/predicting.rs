@@ -90,6 +90,7 @@ mod tests {
         let options = Options {
             size: Size::Events(4),
             budget: Effort::ALL,
+            first: Effort::ALL,
             growth: Effort::NONE,
             jobs: 3,
             memory: usize::MAX,

@@ -34,6 +34,7 @@ fn predicted(steps: &[Step], reads: Reads, size: Size) -> Prediction {
     let options = Options {
         size,
         budget: Effort::about(Duration::from_secs(60)),
+        first: Effort::ALL,
         growth: Effort::about(Duration::from_secs(60)),
         jobs: 1,
         memory: usize::MAX,

@@ -82,6 +82,7 @@ fn predicted(run: &Recorded) -> Prediction {
     let options = Options {
         size: Size::Auto,
         budget: Effort::ALL,
+        first: Effort::ALL,
         growth: Effort::NONE,
         jobs: 1,
         memory: usize::MAX,

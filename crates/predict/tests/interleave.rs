@@ -36,6 +36,7 @@ fn generated(steps: &[Step], size: Size) -> Prediction {
     let options = Options {
         size,
         budget: Effort::about(Duration::from_secs(60)),
+        first: Effort::ALL,
         growth: Effort::NONE,
         jobs: 1,
         memory: usize::MAX,

@@ -31,6 +31,7 @@ fn deadlocks(trace: &str) -> Vec<Vec<u64>> {
     let options = Options {
         size: Size::Auto,
         budget: Effort::about(Duration::from_secs(60)),
+        first: Effort::ALL,
         growth: Effort::NONE,
         jobs: 1,
         memory: usize::MAX,

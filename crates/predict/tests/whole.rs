@@ -36,6 +36,7 @@ fn run(window: &Window, size: Size, jobs: usize) -> Prediction {
     let options = Options {
         size,
         budget: Effort::about(Duration::from_secs(60)),
+        first: Effort::ALL,
         growth: Effort::about(Duration::from_secs(60)),
         jobs,
         memory: usize::MAX,
@@ -52,6 +53,7 @@ fn run_in_segments(window: &Window, size: Size, length: usize) -> Prediction {
     let options = Options {
         size,
         budget: Effort::ALL,
+        first: Effort::ALL,
         growth: Effort::ALL,
         jobs: 1,
         memory: usize::MAX,
@@ -107,6 +109,7 @@ fn what_there_was_no_time_for_is_said() {
         let options = Options {
             size,
             budget: Effort::ALL,
+            first: Effort::ALL,
             growth,
             jobs: 1,
             memory: usize::MAX,
@@ -184,6 +187,7 @@ fn odd_figures_do_no_harm() {
     let options = Options {
         size: Size::Auto,
         budget: Effort::ALL,
+        first: Effort::ALL,
         growth: Effort::ALL,
         jobs: 1,
         memory: usize::MAX,

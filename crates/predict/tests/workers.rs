@@ -42,6 +42,7 @@ fn found(text: &str, jobs: usize) -> (BTreeSet<Vec<Pc>>, Vec<Proven>) {
     let options = Options {
         size: Size::Events(12),
         budget: Effort::ALL,
+        first: Effort::ALL,
         growth: Effort::NONE,
         jobs,
         memory: usize::MAX,

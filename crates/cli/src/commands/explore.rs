@@ -16,7 +16,7 @@ use super::search::Search;
 use super::sources::Building;
 use crate::again::{self, Again};
 use crate::analysis::{self, Analysis, Reading};
-use crate::budget::Allowance;
+use crate::budget::{Allowance, Total};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::error::Result;
@@ -142,7 +142,7 @@ impl Args {
         Archive {
             store,
             typed,
-            options: self.search.options(),
+            options: self.search.options(Total::PREDICTING),
         }
     }
 
@@ -256,7 +256,7 @@ impl Args {
         if !self.no_predict {
             methods.push(How::Predict(Model::Maximal));
         }
-        let options = self.search.options();
+        let options = self.search.options(Total::PREDICTING);
         let whole = Reading::Whole;
         let mut analysis = analysis::of(trace, &methods, config, &options, whole, trace.parent())?;
         let endless = Allowance::endless();

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::search::{self, Search};
 use super::trace::Which;
 use crate::analysis::{self, Analysis, Reading};
+use crate::budget::Total;
 use crate::config::ConfigArgs;
 use crate::confirm::coarse;
 use crate::error::{Error, Result};
@@ -91,6 +92,11 @@ pub struct Args {
     #[command(flatten)]
     config: ConfigArgs,
 
+    /// How much may be done for small windows, which see all of the trace: counted work that takes about so long on
+    /// an ordinary machine; or none, for no limit. [default: 10m]
+    #[arg(long, value_name = "TIME|none", default_value = "10m", hide_default_value = true, value_parser = Total::parse)]
+    budget: Total,
+
     #[command(flatten)]
     search: Search,
 }
@@ -107,7 +113,7 @@ impl Args {
             false => methods(&self.method)?,
         };
         let folder = self.witness_folder(&path)?;
-        let options = self.search.options();
+        let options = self.search.options(self.budget);
         let mut analysis = analysis::of(
             &path,
             &methods,

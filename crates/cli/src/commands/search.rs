@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::schedule::bytes;
 use crate::analysis::Analysis;
+use crate::budget::{Part, Total};
 use crate::exit::Exit;
 use crate::terminal::{count, counted, duration, say};
 
@@ -48,22 +49,25 @@ pub struct Search {
 }
 
 impl Search {
-    /// The same for the predictor, for a trace that is the user's only concern.
-    pub fn options(&self) -> Options {
-        self.growing_for(MOST_GROWTH)
+    /// The same for the predictor, for a trace that is the user's only concern. `all` is how much may be done for it.
+    pub fn options(&self, all: Total) -> Options {
+        self.growing_for(MOST_GROWTH, all.effort())
     }
 
-    /// The same where it is one step of several: larger windows are tried no longer than other steps take for so many bytes.
-    pub fn options_for(&self, bytes: u64) -> Options {
+    /// The same where it is one step of several, for which so much may be done in all: larger windows are tried no
+    /// longer than other steps take for so many bytes.
+    pub fn options_for(&self, bytes: u64, all: Total) -> Options {
         let share = Duration::from_secs(bytes / BYTES_A_SECOND);
-        self.growing_for(share.clamp(LEAST_GROWTH, MOST_GROWTH))
+        let first = all.part(Part::Predicting).effort();
+        self.growing_for(share.clamp(LEAST_GROWTH, MOST_GROWTH), first)
     }
 
-    fn growing_for(&self, growth: Duration) -> Options {
+    fn growing_for(&self, growth: Duration, first: Effort) -> Options {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         Options {
             size: self.window,
             budget: limit(self.question, QUESTION),
+            first,
             growth: limit(self.growth, growth),
             jobs: self.jobs.map_or_else(processors, usize::from),
             memory: usize::try_from(self.memory).unwrap_or(usize::MAX),
@@ -139,7 +143,7 @@ pub fn tell(analysis: &Analysis) {
         }
         if prediction.is_unfinished && !prediction.is_stopped {
             say(format_args!(
-                "note: {name} has done all the work that it may and not looked at all of the trace: there may be more"
+                "note: {name} has done all the work that it may and not settled all of the trace: --budget gives more"
             ));
         }
         if prediction.is_timed_out && !prediction.is_stopped {

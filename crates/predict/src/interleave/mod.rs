@@ -53,7 +53,7 @@ use crate::{Budget, Effort, NOBODY, Observer, Options, Places, Prediction, Windo
 /// So many candidates of the same two places are kept: one may be possible where another is not.
 pub const PER_PLACES: u32 = 4;
 
-/// How much may be done for windows of the smallest size.
+/// How much may be done for windows of the smallest size, if that is less than what may be done for those of prediction.
 const FIRST: Effort = Effort::about(Duration::from_secs(30));
 
 /// A trace in memory, with or without values.
@@ -80,7 +80,7 @@ pub struct Observation<'a> {
 /// #     fn stop(&self) -> &AtomicBool { &self.0 }
 /// # }
 /// # let nobody = Nobody(AtomicBool::new(false));
-/// # let options = Options { size: Size::Auto, budget: Effort::ALL, growth: Effort::ALL, jobs: 1, memory: usize::MAX };
+/// # let options = Options { size: Size::Auto, budget: Effort::ALL, first: Effort::ALL, growth: Effort::ALL, jobs: 1, memory: usize::MAX };
 /// // The first thread's section came first, and so hid the race on y.
 /// let trace = text::parse("T0|w(y)|1\nT0|acq(m)|2\nT0|rel(m)|3\nT1|acq(m)|4\nT1|rel(m)|5\nT1|w(y)|6\n")?;
 /// let observation = Observation { steps: &trace.steps, is_judged: &|_| true, lock_words: &LockWords::default() };
@@ -109,7 +109,7 @@ pub fn generate(
         rounds: sizes.len() as u64,
         number: 0,
         left: Budget {
-            work: Some(FIRST.work),
+            work: Some(FIRST.work.min(options.first.work)),
             deadline: None,
             stop: Some(observer.stop()),
             spent: Cell::default(),

@@ -20,7 +20,7 @@ use crate::{
 /// About how much work it is to see an event of a window from all sides.
 const OF_EVENT: u64 = 16;
 /// What one question may take at most, so that a hard one leaves something to the others.
-const QUESTION: Effort = Effort::about(Duration::from_secs(2));
+const QUESTION: Effort = Effort::about(Duration::from_millis(300));
 /// So many pairs of kinds of accesses to one object are compared in a window.
 const MOST_COMPARED: usize = 1 << 18;
 /// About so many pairs of segments of one object is asked in a window.

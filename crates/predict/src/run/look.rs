@@ -67,10 +67,10 @@ pub(super) struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// Looks at a window.
-    pub fn at(round: &'a Round<'a>, known: &'a Known, piece: &'a Piece) -> Looked {
+    /// Looks at a window; `most` is how much one of the smallest may take.
+    pub fn at(round: &'a Round<'a>, known: &'a Known, piece: &'a Piece, most: u64) -> Looked {
         let all = Budget {
-            work: round.share,
+            work: round.share.or(Some(most)),
             deadline: round.until,
             stop: Some(round.observer.stop()),
             spent: Cell::new(OF_EVENT * piece.window.steps.len() as u64),

@@ -62,6 +62,8 @@ pub struct Options {
     pub size: Size,
     /// How much one question may take.
     pub budget: Effort,
+    /// How much may be done for the smallest windows, which see all of the trace; of [`Effort`] only the work.
+    pub first: Effort,
     /// How much may be done for larger windows, after the first round.
     pub growth: Effort,
     /// How many windows are looked at at once.
@@ -176,6 +178,8 @@ pub trait Observer: Sync {
 /// So many windows are looked at before what they found is put together, or as many as have so many events.
 const BATCH: usize = 8;
 const BATCH_EVENTS: usize = 1 << 20;
+/// One of the smallest windows may take such a part of what is left for all: a hard one leaves something to others.
+const PART_OF_WINDOW: u64 = 16;
 
 /// What is known so far.
 #[derive(Default)]
@@ -236,7 +240,7 @@ impl Round<'_> {
         left: &mut u64,
     ) -> bool {
         let mut is_whole = true;
-        while !self.is_over() {
+        while !self.is_over() && (self.share.is_some() || *left > 0) {
             let mut batch = Vec::new();
             let mut events = 0;
             while batch.len() < BATCH
@@ -249,9 +253,9 @@ impl Round<'_> {
             if batch.is_empty() {
                 break;
             }
-            for mut looked in self.look_at(&batch, known) {
+            for mut looked in self.look_at(&batch, known, *left / PART_OF_WINDOW) {
                 in_trace.looked(&mut looked);
-                if self.share.is_some() {
+                if *left < u64::MAX {
                     *left = left.saturating_sub(looked.work);
                 }
                 is_whole &= !looked.is_cut_short;
@@ -261,15 +265,15 @@ impl Round<'_> {
         is_whole && pieces.is_over()
     }
 
-    /// Looks at some windows, several at a time; what each has shown, in their order.
-    fn look_at(&self, batch: &[Piece], known: &Known) -> Vec<Looked> {
+    /// Looks at some windows, several at a time; what each has shown, in their order. `most` is how much one may take.
+    fn look_at(&self, batch: &[Piece], known: &Known, most: u64) -> Vec<Looked> {
         let looked: Vec<Mutex<Option<Looked>>> = batch.iter().map(|_| Mutex::default()).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             while !self.is_over() {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(piece) = batch.get(at) else { break };
-                *lock(&looked[at]) = Some(Look::at(self, known, piece));
+                *lock(&looked[at]) = Some(Look::at(self, known, piece, most));
                 let mut done = lock(self.done);
                 *done += u64::from(piece.is_new);
                 let done = self.all.min(*done);

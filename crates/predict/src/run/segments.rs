@@ -17,6 +17,7 @@ use super::border::Standing;
 use super::in_trace::InTrace;
 use super::windows::{self, Pieces};
 use super::{Known, Observer, Options, Prediction, Round, Size, Source};
+use crate::Effort;
 
 /// Looks at one segment after the other.
 pub struct Predictor<'a> {
@@ -31,8 +32,9 @@ pub struct Predictor<'a> {
     start: u64,
     /// How many events it has in common with the last one.
     common: usize,
-    /// What larger windows have taken so far.
+    /// What larger windows have taken so far, and what the smallest have.
     spent: u64,
+    spent_first: u64,
     done: Mutex<u64>,
 }
 
@@ -49,6 +51,7 @@ impl<'a> Predictor<'a> {
             start: 0,
             common: 0,
             spent: 0,
+            spent_first: 0,
             done: Mutex::default(),
         }
     }
@@ -71,8 +74,13 @@ impl<'a> Predictor<'a> {
         let seen = indexes.last().map_or(self.seen + new, |last| last.0 + 1);
         let part = seen.saturating_sub(self.seen);
         self.seen = seen;
-        let mut left = self.share(self.seen).saturating_sub(self.spent);
+        let mut left = self
+            .share(self.options.growth, self.seen)
+            .saturating_sub(self.spent);
         let before = left;
+        let mut first = self.share(self.options.first, self.seen);
+        first = first.saturating_sub(self.spent_first);
+        let first_before = first;
         let in_trace = InTrace {
             source: segment,
             start: self.start,
@@ -95,9 +103,11 @@ impl<'a> Predictor<'a> {
             let standing = self.standing.clone();
             let pieces = Pieces::behind(segment.steps, *size, (from, self.common), standing);
             let pieces = pieces.starting_at(self.start);
-            let is_whole = round.look(pieces, &in_trace, &mut self.known, &mut left);
+            let left = if number == 0 { &mut first } else { &mut left };
+            let is_whole = round.look(pieces, &in_trace, &mut self.known, left);
             if !is_whole {
                 self.known.found.is_cut_short |= number > 0;
+                self.known.found.is_unfinished |= number == 0;
                 self.known.found.is_timed_out |= round.is_late();
             }
             if round.is_over() {
@@ -108,6 +118,7 @@ impl<'a> Predictor<'a> {
             }
         }
         self.spent = self.spent.saturating_add(before - left);
+        self.spent_first = self.spent_first.saturating_add(first_before - first);
         self.common = self.common(length);
         let behind = length - self.common;
         let over = segment.steps[..behind].iter();
@@ -125,9 +136,9 @@ impl<'a> Predictor<'a> {
         self.observer.stop().load(Ordering::Relaxed)
     }
 
-    /// What larger windows may take for so many events from the beginning.
-    fn share(&self, events: u64) -> u64 {
-        let work = self.options.growth.work;
+    /// What of an effort for all may be taken for so many events from the beginning.
+    fn share(&self, all: Effort, events: u64) -> u64 {
+        let work = all.work;
         match work == u64::MAX || events >= self.events {
             true => work,
             false => (u128::from(work) * u128::from(events) / u128::from(self.events)) as u64,

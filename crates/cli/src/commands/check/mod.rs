@@ -379,7 +379,7 @@ impl Args {
         Archive {
             store,
             typed: self.command.clone(),
-            options: self.search.options(),
+            options: self.search.options(Total::PREDICTING),
         }
     }
 
@@ -416,7 +416,7 @@ impl Args {
             How::Interleave,
         ];
         let bytes = trace.metadata().map_or(0, |data| data.len());
-        let options = self.search.options_for(bytes);
+        let options = self.search.options_for(bytes, self.budget);
         analysis::of(
             trace,
             &methods,

@@ -177,7 +177,7 @@ impl Args {
         let mut methods = vec![How::Detect(Method::Hb)];
         // What the run has ended in is found on the way.
         methods.extend(run.deadlocked.then_some(How::Predict(Model::Maximal)));
-        let options = self.search.options_for(0);
+        let options = self.search.options_for(0, self.budget);
         let suspects = Reading::OfSuspects;
         let mut found = analysis::of(trace, &methods, config, &options, suspects, trace.parent())?;
         let remarks = &mut Vec::new();
