@@ -6,6 +6,7 @@ mod oracle;
 use std::collections::BTreeSet;
 
 use deadheat_code::{Depends, Passed};
+use deadheat_predict::check::{Observed, Simulation};
 use deadheat_predict::{
     AboutEvent, BranchNeeds, CodeNeeds, Cut, Goal, Left, Reads, Schedule, Sieve, Survey, Window,
     check,
@@ -77,8 +78,21 @@ impl Sifted {
 
 type Found = BTreeSet<Vec<u32>>;
 
-/// All that brute force finds in what is left, each shown to be found in the whole trace by the same schedule; and what it finds there.
+/// All that brute force finds in what is left, and what it finds in the whole trace. Every schedule of what is left is one there, and leads to
+/// what it leads to here.
 fn found(window: &Window, sifted: &Sifted) -> [Found; 2] {
+    let observed = Observed::new(window);
+    reachable::explore(&sifted.window, |_, schedule| {
+        let mut simulation = Simulation::new(&observed);
+        for at in sifted.expanded(window, schedule, &[]) {
+            let done = simulation.run(at);
+            assert!(
+                done.is_ok(),
+                "{at} {schedule:?}\n{:#?}\n{window:#?}",
+                sifted.window
+            );
+        }
+    });
     let mut all = Found::new();
     let races = reachable::races(&sifted.window).into_iter();
     let races = races.map(|(next, schedule)| (Goal::Race, next.to_vec(), schedule));
