@@ -179,9 +179,9 @@ impl Flows {
         let pc = Pc(self.steps.len() as u32 + 1);
         let event = |op, target: u32| Event::new(ThreadId(thread), op, u64::from(target), pc);
         let life = |it: &Self, wanted| (1..3).find(|other| it.lives[*other] == wanted);
-        // Two that all share, what belongs to the first thread until the second is created, and after it is joined, and own ones.
-        let handed_on = match (thread, self.lives[1]) {
-            (0, Life::Unborn | Life::Joined) | (1, _) => 2,
+        // Two that all share, what belongs to the first thread until the last is created, and after it is joined, and own ones.
+        let handed_on = match (thread, self.lives[2]) {
+            (0, Life::Unborn | Life::Joined) | (2, _) => 2,
             _ => 3 + thread as usize,
         };
         let own = 3 + thread as usize;
@@ -292,6 +292,23 @@ fn a_value_that_goes_through_private_memory_is_needed() {
     let read = sifted.positions.iter().position(|at| *at == 3).unwrap();
     let by = sifted.window.needed_by[read];
     assert_eq!(sifted.positions[by as usize], 7);
+}
+
+#[test]
+fn what_hangs_together_is_kept_together() {
+    let access =
+        |thread, op, addr| Step::new(Event::access(ThreadId(thread), op, Addr(addr), 8, Pc(0)));
+    let steps = [
+        access(0, Op::Write, 16),
+        access(0, Op::Write, 12),
+        access(1, Op::Read, 8),
+        access(0, Op::Write, 32),
+    ];
+    let sifted = sifted(&steps, Reads::ByBranch);
+    // The last event of a thread stays, if only as a fence.
+    assert_eq!(sifted.positions, [0, 1, 2, 3]);
+    assert_eq!(sifted.window.steps[0].event.op(), Op::Write);
+    assert_eq!(sifted.window.steps[3].event.op(), Op::Fence);
 }
 
 /// Whole traces, in which everything may be but what began before them.
