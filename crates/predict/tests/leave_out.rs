@@ -295,6 +295,22 @@ fn a_value_that_goes_through_private_memory_is_needed() {
 }
 
 #[test]
+fn who_is_created_with_what_was_read_needs_it() {
+    let needed = |between: &str| {
+        let listing = format!(
+            "A|fork(B)|1\nA|r(x=0)|2\n{between}A|fork(C)|4\nC|begin|5\nC|r(h=0)|6\nC|branch|7\nB|w(x=1)|8\nC|w(x)|9\n"
+        );
+        let trace = text::parse(&listing).unwrap();
+        let sifted = sifted(&trace.steps, Reads::ByBranch);
+        let read = sifted.positions.iter().position(|at| *at == 1).unwrap();
+        let by = sifted.window.needed_by[read] as usize;
+        sifted.window.steps.get(by).map(|step| step.event.op())
+    };
+    assert_eq!(needed("A|w(h=0)|3\n"), Some(Op::Fork));
+    assert_eq!(needed("A|w(o=0)|3\n"), None);
+}
+
+#[test]
 fn what_hangs_together_is_kept_together() {
     let access =
         |thread, op, addr| Step::new(Event::access(ThreadId(thread), op, Addr(addr), 8, Pc(0)));
