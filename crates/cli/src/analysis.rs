@@ -172,7 +172,7 @@ pub fn of(
                 })
             }
             How::Interleave => {
-                let (loaded, _) = Loaded::read(path, suspects, config)?;
+                let (loaded, _) = Loaded::read(path, suspects, options.memory, config)?;
                 events = events.max(loaded.events());
                 Some(predicted(*how, loaded.interleave(options)))
             }

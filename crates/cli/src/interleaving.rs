@@ -6,7 +6,7 @@ use std::time::Instant;
 use deadheat_detect::Suspects;
 use deadheat_predict::interleave::{LockWords, Observation, cspm, generate};
 use deadheat_predict::{Options, Prediction};
-use deadheat_trace::{Addr, Event, EventIndex, Pc, Step, Steps, SyncKind, Tables};
+use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step, Steps, SyncKind, Tables};
 use rustc_hash::FxHashSet;
 
 use crate::config::Config;
@@ -27,13 +27,20 @@ pub struct Loaded {
     unseen: FxHashSet<Pc>,
     /// Where locks are.
     locks: LockWords,
+    /// What follows would take more memory than there is.
+    is_cut_off: bool,
 }
 
+/// About how many bytes an event takes, with all that is made of it.
+const OF_EVENT: usize = 128;
+
 impl Loaded {
-    /// Reads a trace of any kind, with its tables. Accesses to what is no suspect are left out.
+    /// Reads a trace of any kind, with its tables, as far as it fits into this memory. Accesses to what is no suspect are left out, and what
+    /// orders nothing.
     pub fn read(
         path: &Path,
         suspects: Option<&Suspects>,
+        memory: usize,
         config: &Config,
     ) -> Result<(Self, Tables)> {
         let input = input::open(path)?;
@@ -45,6 +52,7 @@ impl Loaded {
             indexes: Vec::new(),
             unseen: FxHashSet::default(),
             locks: LockWords::default(),
+            is_cut_off: false,
         };
         while let Some(step) = stream
             .next_step()
@@ -52,8 +60,13 @@ impl Loaded {
         {
             let counted = EventIndex(count);
             count += 1;
-            if suspects.is_some_and(|suspects| !suspects.may_race(&step.event)) {
+            let is_suspect = suspects.is_none_or(|suspects| suspects.may_race(&step.event));
+            if !is_suspect || matches!(step.event.op(), Op::Enter | Op::Leave | Op::Branch) {
                 continue;
+            }
+            if loaded.steps.len() >= memory / OF_EVENT {
+                loaded.is_cut_off = true;
+                break;
             }
             if unseen.is_unseen(&step.event, stream.tables()) {
                 loaded.unseen.insert(step.event.pc());
@@ -104,6 +117,7 @@ impl Loaded {
         let events = events.map(|at| (self.indexes[at.0 as usize], self.event(*at)));
         let events = events.collect();
         self.in_trace(&mut prediction);
+        prediction.is_unfinished |= self.is_cut_off;
         Predicted {
             prediction,
             took: started.elapsed(),

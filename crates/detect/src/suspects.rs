@@ -6,6 +6,9 @@
 //! a word the accesses are kept that no later one stands for: one that is ordered behind, with no more locks, and that conflicts with all that the
 //! earlier one conflicts with.
 //!
+//! Few words differ in what has happened to them, so each such history is kept once, a word has its number, and what an access makes of
+//! a history is remembered: what is known of other threads changes only where threads are created and joined.
+//!
 //! All errors are on the safe side. A word with too many different accesses is a suspect; and so is every word of a
 //! trace with gaps, or in which locks are given back by who does not hold them.
 
@@ -34,7 +37,6 @@ const WORDS: usize = 512;
 /// assert_eq!(looked_at, [false, true, true, true, false, true, true]);
 /// # Ok::<(), deadheat_trace::text::ParseError>(())
 /// ```
-#[derive(Default)]
 pub struct Suspects {
     threads: Vec<Thread>,
     held: HeldLocks,
@@ -42,6 +44,11 @@ pub struct Suspects {
     /// Pairs of sets that were asked about: whether a lock of both keeps accesses apart.
     apart: FxHashMap<(LocksetId, LocksetId), bool>,
     pages: FxHashMap<u64, Page>,
+    /// What happened to words, by number: accesses of which no later one stands for another.
+    histories: Vec<SmallVec<[Seen; 2]>>,
+    numbers: FxHashMap<SmallVec<[Seen; 2]>, u32>,
+    /// What an access makes of a history, by both.
+    next: FxHashMap<(u32, Seen), Next>,
     blocks: Blocks,
     found: FxHashSet<u64>,
     has_unordered: bool,
@@ -58,10 +65,24 @@ struct Thread {
     locks: Option<LocksetId>,
 }
 
-type Page = Box<[SmallVec<[Seen; 2]>]>;
+/// The numbers of the histories of some words.
+type Page = Box<[u32; WORDS]>;
+
+/// The history of a word to which nothing has happened.
+const NEW: u32 = 0;
+/// More histories are not told apart.
+const MOST_HISTORIES: usize = 1 << 20;
+
+/// What an access makes of a history.
+#[derive(Clone, Copy)]
+struct Next {
+    history: u32,
+    is_unordered: bool,
+    is_suspect: bool,
+}
 
 /// An access to a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Seen {
     when: Epoch,
     locks: LocksetId,
@@ -79,6 +100,26 @@ impl Seen {
         self.when.thread != other.when.thread
             && (self.writes || other.writes)
             && !(self.is_atomic && other.is_atomic)
+    }
+}
+
+impl Default for Suspects {
+    fn default() -> Self {
+        Suspects {
+            threads: Vec::new(),
+            held: HeldLocks::default(),
+            sets: Locksets::default(),
+            apart: FxHashMap::default(),
+            pages: FxHashMap::default(),
+            histories: vec![SmallVec::new()],
+            numbers: FxHashMap::from_iter([(SmallVec::new(), NEW)]),
+            next: FxHashMap::default(),
+            blocks: Blocks::default(),
+            found: FxHashSet::default(),
+            has_unordered: false,
+            has_synchronisation: false,
+            is_blind: false,
+        }
     }
 }
 
@@ -131,6 +172,13 @@ impl Suspects {
         thread
     }
 
+    /// A thread knows more of others, and so has another time: one time is one knowledge.
+    fn know(&mut self, number: usize, clock: &VectorClock) {
+        let thread = self.thread(number);
+        thread.clock.join(clock);
+        thread.time += 1;
+    }
+
     fn seen(&mut self, event: &Event) -> Seen {
         let op = event.op();
         let thread = self.thread(event.thread().index());
@@ -147,52 +195,89 @@ impl Suspects {
 
     #[inline]
     fn access(&mut self, word: u64, seen: Seen) {
-        let page = self
-            .pages
-            .entry(word / WORDS as u64)
-            .or_insert_with(|| vec![SmallVec::new(); WORDS].into_boxed_slice());
-        let known = &page[word as usize % WORDS];
-        let stands_for = |known: &Seen| {
-            known.when == seen.when && known.locks == seen.locks && known.conflicts_as(&seen)
+        let page = self.pages.entry(word / WORDS as u64);
+        let number = &mut page.or_insert_with(|| Box::new([NEW; WORDS]))[word as usize % WORDS];
+        let next = match self.next.get(&(*number, seen)) {
+            Some(next) => *next,
+            None => {
+                let history = *number;
+                let next = self.work_out(history, seen);
+                if self.next.len() >= 8 * MOST_HISTORIES {
+                    self.next.clear();
+                }
+                self.next.insert((history, seen), next);
+                return self.becomes(word, next);
+            }
         };
-        if !known.iter().any(stands_for) && !self.found.contains(&word) {
-            self.add(word, seen);
+        if next.history != *number || next.is_suspect {
+            self.becomes(word, next);
         }
     }
 
-    fn add(&mut self, word: u64, seen: Seen) {
+    fn becomes(&mut self, word: u64, next: Next) {
+        self.has_unordered |= next.is_unordered;
+        if next.is_suspect {
+            self.found.insert(word);
+        }
+        if let Some(page) = self.pages.get_mut(&(word / WORDS as u64)) {
+            page[word as usize % WORDS] = next.history;
+        }
+    }
+
+    /// What an access makes of a history.
+    fn work_out(&mut self, history: u32, seen: Seen) -> Next {
         let Suspects {
             threads,
             sets,
             apart,
-            pages,
+            histories,
+            numbers,
             ..
         } = self;
-        let Some(page) = pages.get_mut(&(word / WORDS as u64)) else {
-            return;
-        };
-        let all = &mut page[word as usize % WORDS];
+        let mut all = histories[history as usize].clone();
         let clock = &threads[seen.when.thread as usize].clock;
-        let mut is_suspect = all.len() >= MOST;
+        let (mut is_unordered, mut is_suspect) = (false, all.len() >= MOST);
         for known in all.iter().filter(|known| known.conflicts_with(&seen)) {
             if !clock.covers(known.when) {
-                self.has_unordered = true;
+                is_unordered = true;
                 let pair = (known.locks, seen.locks);
                 let are_apart = || keep_apart(sets.locks(pair.0), sets.locks(pair.1));
                 is_suspect |= !*apart.entry(pair).or_insert_with(are_apart);
             }
-        }
-        if is_suspect {
-            all.clear();
-            self.found.insert(word);
-            return;
         }
         all.retain(|known| {
             let is_before = known.when.thread == seen.when.thread || clock.covers(known.when);
             let has_no_more = seen.locks == known.locks || sets.is_subset(seen.locks, known.locks);
             !(is_before && has_no_more && seen.conflicts_as(known))
         });
-        all.push(seen);
+        // One that stands for this one is enough.
+        let stands_for = |known: &Seen| {
+            known.when == seen.when && known.locks == seen.locks && known.conflicts_as(&seen)
+        };
+        if !all.iter().any(stands_for) {
+            all.push(seen);
+            all.sort_unstable_by_key(|it| (it.when.thread, it.when.time, it.locks, it.writes));
+        }
+        let known = numbers.get(&all).copied();
+        is_suspect |= known.is_none() && histories.len() >= MOST_HISTORIES;
+        // Of a suspect nothing else is asked.
+        if is_suspect {
+            return Next {
+                history: NEW,
+                is_unordered,
+                is_suspect,
+            };
+        }
+        let history = known.unwrap_or(histories.len() as u32);
+        if known.is_none() {
+            histories.push(all.clone());
+            numbers.insert(all, history);
+        }
+        Next {
+            history,
+            is_unordered,
+            is_suspect,
+        }
     }
 
     /// Everything but accesses.
@@ -206,13 +291,13 @@ impl Suspects {
                 let (mut clock, time) = (parent.clock.clone(), parent.time);
                 parent.time += 1;
                 clock.set(id, time);
-                self.thread(peer as usize).clock.join(&clock);
+                self.know(peer as usize, &clock);
             }
             Op::Join => {
                 let child = self.thread(peer as usize);
                 let (mut clock, time) = (child.clock.clone(), child.time);
                 clock.set(event.peer(), time);
-                self.thread(id.index()).clock.join(&clock);
+                self.know(id.index(), &clock);
             }
             Op::Alloc | Op::Free => self.block(step),
             Op::Lost => self.is_blind = true,
@@ -273,8 +358,8 @@ impl Suspects {
             for word in inside {
                 let known = self.pages.get_mut(&page);
                 let known = known.map(|page| &mut page[word as usize % WORDS]);
-                match known.filter(|known| !known.is_empty()) {
-                    Some(known) if is_new => known.clear(),
+                match known.filter(|known| **known != NEW) {
+                    Some(known) if is_new => *known = NEW,
                     Some(_) => self.access(word, seen),
                     None => {}
                 }
@@ -298,87 +383,4 @@ fn keep_apart(one: &[u32], other: &[u32]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use deadheat_trace::text;
-
-    use super::*;
-
-    fn suspects(listing: &str) -> (Suspects, Vec<Step>) {
-        let trace = text::parse(listing).unwrap();
-        let mut suspects = Suspects::default();
-        trace.steps.iter().for_each(|step| suspects.step(step));
-        (suspects, trace.steps)
-    }
-
-    fn is_suspicious(listing: &str) -> bool {
-        let (suspects, steps) = suspects(listing);
-        assert_eq!(
-            suspects.is_empty(),
-            !steps.iter().any(|step| {
-                let is_access = matches!(step.event.op(), Op::Read | Op::Write);
-                is_access && suspects.may_race(&step.event)
-            })
-        );
-        !suspects.is_empty()
-    }
-
-    const FORKED: &str = "A|w(x)|1\nA|fork(B)|2\nB|begin|3\nB|w(x)|4\n";
-
-    #[test]
-    fn creation_and_join_order() {
-        assert!(!is_suspicious(FORKED));
-        assert!(is_suspicious(&format!("{FORKED}A|r(x)|5\n")));
-        assert!(!is_suspicious(&format!(
-            "{FORKED}B|end|5\nA|join(B)|6\nA|w(x)|7\n"
-        )));
-        // What happened between creation and join is not ordered by either.
-        assert!(is_suspicious(
-            "A|fork(B)|1\nA|w(x)|2\nB|begin|3\nB|w(x)|4\nB|end|5\nA|join(B)|6\n"
-        ));
-        let (suspects, _) = suspects(FORKED);
-        assert!(!suspects.has_unordered() && !suspects.has_synchronisation());
-    }
-
-    #[test]
-    fn a_lock_keeps_apart_unless_both_read() {
-        let with = |one: &str, other: &str| {
-            is_suspicious(&format!(
-                "A|{one}(m)|1\nA|w(x)|2\nA|rel(m)|3\nB|{other}(m)|4\nB|w(x)|5\nB|rel(m)|6\n"
-            ))
-        };
-        assert!(!with("acq", "acq"));
-        let both_read =
-            "A|rdlock(m)|1\nA|w(x)|2\nA|rdunlock(m)|3\nB|rdlock(m)|4\nB|w(x)|5\nB|rdunlock(m)|6\n";
-        assert!(is_suspicious(both_read));
-        assert!(is_suspicious(
-            "A|acq(m)|1\nA|w(x)|2\nA|rel(m)|3\nB|acq(n)|4\nB|w(x)|5\nB|rel(n)|6\n"
-        ));
-        let (suspects, _) =
-            suspects("A|acq(m)|1\nA|w(x)|2\nA|rel(m)|3\nB|acq(m)|4\nB|w(x)|5\nB|rel(m)|6\n");
-        assert!(suspects.has_unordered() && suspects.has_synchronisation());
-    }
-
-    #[test]
-    fn an_access_with_fewer_locks_is_not_forgotten() {
-        // The second access of A has more locks than the first, and does not stand for it.
-        assert!(is_suspicious(
-            "A|w(x)|1\nA|acq(m)|2\nA|w(x)|3\nA|rel(m)|4\nB|acq(m)|5\nB|w(x)|6\nB|rel(m)|7\n"
-        ));
-    }
-
-    #[test]
-    fn what_is_not_understood_is_suspicious() {
-        let (suspects, steps) = suspects("A|acq(m)|1\nB|rel(m)|2\nA|w(x)|3\n");
-        assert!(steps.iter().all(|step| suspects.may_race(&step.event)));
-        assert!(!suspects.is_empty() && suspects.has_unordered());
-    }
-
-    #[test]
-    fn releasing_a_block_is_a_write_and_a_new_one_has_no_history() {
-        let used = "A|alloc(x:8)|1\nA|w(x)|2\n";
-        assert!(is_suspicious(&format!("{used}B|free(x)|3\n")));
-        assert!(!is_suspicious(&format!(
-            "{used}A|free(x)|3\nB|alloc(x:8)|4\nB|w(x)|5\n"
-        )));
-    }
-}
+mod tests;

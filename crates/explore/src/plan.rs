@@ -70,16 +70,55 @@ type IsForeign<'a> = Box<dyn FnMut(&Event, &Tables) -> bool + 'a>;
 #[derive(Default)]
 struct Thread {
     events: Vec<PlanEvent>,
-    /// For each event of the trace: how many of `events` there are with it.
-    counted: Vec<u32>,
+    counted: Counted,
+}
+
+/// How many of a thread's first events the runtime counts: nearly all, so those that it does not are what is kept.
+#[derive(Default)]
+struct Counted {
+    /// How many events there are.
+    all: u64,
+    /// Where runs of events that are not counted begin, and how many are counted before.
+    gaps: Vec<(u64, u64)>,
+    /// How many are counted, and whether the last one is.
+    sum: u64,
+    is_last: bool,
+}
+
+impl Counted {
+    fn push(&mut self, is_counted: bool) {
+        if !is_counted && (self.is_last || self.gaps.is_empty()) {
+            self.gaps.push((self.all, self.sum));
+        }
+        self.is_last = is_counted;
+        self.all += 1;
+        self.sum += u64::from(is_counted);
+    }
+
+    /// How many of so many first events are counted.
+    fn upto(&self, events: u64) -> u64 {
+        let behind = self.gaps.partition_point(|(start, _)| *start < events);
+        let Some((start, before)) = behind.checked_sub(1).map(|at| self.gaps[at]) else {
+            return events;
+        };
+        // Behind the gap all are counted up to the next one.
+        let next = self
+            .gaps
+            .get(behind)
+            .copied()
+            .unwrap_or((self.all, self.sum));
+        let counted_behind = next.1 - before;
+        let gap = next.0 - start - counted_behind;
+        before + (events - start).saturating_sub(gap)
+    }
 }
 
 /// What was collected: schedules of these events can be planned.
 pub struct Collected {
     regions: u32,
     sites: Arc<Vec<PlanSite>>,
-    /// By number: the events, and for each of the trace's how many of these there are with it.
-    threads: Vec<(Arc<Vec<PlanEvent>>, Vec<u32>)>,
+    /// By number: the events, and which of the trace's they are.
+    threads: Vec<(Arc<Vec<PlanEvent>>, Counted)>,
     goals: Vec<(ThreadId, PlanEvent)>,
     kind: GoalKind,
     /// The whole schedule: that of the beginning, then the one that was requested.
@@ -160,7 +199,7 @@ impl<'a> Planner<'a> {
         }
         let thread = &mut self.threads[id.index()];
         thread.events.extend(planned.filter(|_| is_planned));
-        thread.counted.push(thread.events.len() as u32);
+        thread.counted.push(is_planned);
     }
 
     /// Whether the schedule has this event of a thread.
@@ -271,7 +310,7 @@ impl Collected {
             let passed = passed.entry(*id).or_default();
             *passed += count;
             let counted = self.threads.get(id.index()).map(|(_, counted)| counted);
-            let there = counted.map_or(0, Vec::len) as u64;
+            let there = counted.map_or(0, |counted| counted.all);
             if *passed > there {
                 return Err(PlanError::Missing {
                     thread: *id,
@@ -279,9 +318,8 @@ impl Collected {
                     there,
                 });
             }
-            let last = passed.checked_sub(1).map(|last| last as usize);
-            if let (Some(counted), Some(last)) = (counted, last) {
-                let upto = u64::from(counted[last]);
+            if let (Some(counted), true) = (counted, *passed > 0) {
+                let upto = counted.upto(*passed);
                 order.push((*id, upto));
                 needed.insert(*id, upto);
             }
@@ -339,4 +377,25 @@ fn as_goal(mut site: PlanSite, made_up: bool) -> PlanSite {
     };
     site.op = op as u8;
     site
+}
+
+#[cfg(test)]
+mod counted_tests {
+    use proptest::prelude::*;
+
+    use super::Counted;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn runs_count_as_single_events_do(events in prop::collection::vec(any::<bool>(), 0..40)) {
+            let mut counted = Counted::default();
+            events.iter().for_each(|event| counted.push(*event));
+            for upto in 0..=events.len() {
+                let expected = events[..upto].iter().filter(|event| **event).count() as u64;
+                prop_assert_eq!(counted.upto(upto as u64), expected);
+            }
+        }
+    }
 }

@@ -106,14 +106,19 @@ impl OpenReads {
 
     /// An event needs all reads before a position.
     pub(crate) fn need_before(&mut self, position: u32, by: Option<u32>, needed: &mut Needed) {
-        while let Some(read) = self.reads.pop_front_if(|read| *read < position) {
+        while let Some(read) = self.pop_before(position) {
             self.need(read, by, needed);
         }
     }
 
+    fn pop_before(&mut self, position: u32) -> Option<u32> {
+        let is_before = self.reads.front().is_some_and(|read| *read < position);
+        is_before.then(|| self.reads.pop_front()).flatten()
+    }
+
     /// Forgets what lies before a position.
     pub(crate) fn forget_before(&mut self, position: u32) {
-        while self.reads.pop_front_if(|read| *read < position).is_some() {}
+        while self.pop_before(position).is_some() {}
         self.awaiting.retain(|read| *read >= position);
     }
 }

@@ -6,6 +6,7 @@ mod oracle;
 use std::collections::BTreeSet;
 
 use deadheat_code::{Depends, Passed};
+use deadheat_predict::check::{Observed, Simulation};
 use deadheat_predict::{
     AboutEvent, BranchNeeds, CodeNeeds, Cut, Goal, Left, Reads, Schedule, Sieve, Survey, Window,
     check,
@@ -77,8 +78,21 @@ impl Sifted {
 
 type Found = BTreeSet<Vec<u32>>;
 
-/// All that brute force finds in what is left, each shown to be found in the whole trace by the same schedule; and what it finds there.
+/// All that brute force finds in what is left, and what it finds in the whole trace. Every schedule of what is left is one there, and leads to
+/// what it leads to here.
 fn found(window: &Window, sifted: &Sifted) -> [Found; 2] {
+    let observed = Observed::new(window);
+    reachable::explore(&sifted.window, |_, schedule| {
+        let mut simulation = Simulation::new(&observed);
+        for at in sifted.expanded(window, schedule, &[]) {
+            let done = simulation.run(at);
+            assert!(
+                done.is_ok(),
+                "{at} {schedule:?}\n{:#?}\n{window:#?}",
+                sifted.window
+            );
+        }
+    });
     let mut all = Found::new();
     let races = reachable::races(&sifted.window).into_iter();
     let races = races.map(|(next, schedule)| (Goal::Race, next.to_vec(), schedule));
@@ -165,9 +179,9 @@ impl Flows {
         let pc = Pc(self.steps.len() as u32 + 1);
         let event = |op, target: u32| Event::new(ThreadId(thread), op, u64::from(target), pc);
         let life = |it: &Self, wanted| (1..3).find(|other| it.lives[*other] == wanted);
-        // Two that all share, what belongs to the first thread until the second is created, and after it is joined, and own ones.
-        let handed_on = match (thread, self.lives[1]) {
-            (0, Life::Unborn | Life::Joined) | (1, _) => 2,
+        // Two that all share, what belongs to the first thread until the last is created, and after it is joined, and own ones.
+        let handed_on = match (thread, self.lives[2]) {
+            (0, Life::Unborn | Life::Joined) | (2, _) => 2,
             _ => 3 + thread as usize,
         };
         let own = 3 + thread as usize;
@@ -278,6 +292,39 @@ fn a_value_that_goes_through_private_memory_is_needed() {
     let read = sifted.positions.iter().position(|at| *at == 3).unwrap();
     let by = sifted.window.needed_by[read];
     assert_eq!(sifted.positions[by as usize], 7);
+}
+
+#[test]
+fn who_is_created_with_what_was_read_needs_it() {
+    let needed = |between: &str| {
+        let listing = format!(
+            "A|fork(B)|1\nA|r(x=0)|2\n{between}A|fork(C)|4\nC|begin|5\nC|r(h=0)|6\nC|branch|7\nB|w(x=1)|8\nC|w(x)|9\n"
+        );
+        let trace = text::parse(&listing).unwrap();
+        let sifted = sifted(&trace.steps, Reads::ByBranch);
+        let read = sifted.positions.iter().position(|at| *at == 1).unwrap();
+        let by = sifted.window.needed_by[read] as usize;
+        sifted.window.steps.get(by).map(|step| step.event.op())
+    };
+    assert_eq!(needed("A|w(h=0)|3\n"), Some(Op::Fork));
+    assert_eq!(needed("A|w(o=0)|3\n"), None);
+}
+
+#[test]
+fn what_hangs_together_is_kept_together() {
+    let access =
+        |thread, op, addr| Step::new(Event::access(ThreadId(thread), op, Addr(addr), 8, Pc(0)));
+    let steps = [
+        access(0, Op::Write, 16),
+        access(0, Op::Write, 12),
+        access(1, Op::Read, 8),
+        access(0, Op::Write, 32),
+    ];
+    let sifted = sifted(&steps, Reads::ByBranch);
+    // The last event of a thread stays, if only as a fence.
+    assert_eq!(sifted.positions, [0, 1, 2, 3]);
+    assert_eq!(sifted.window.steps[0].event.op(), Op::Write);
+    assert_eq!(sifted.window.steps[3].event.op(), Op::Fence);
 }
 
 /// Whole traces, in which everything may be but what began before them.

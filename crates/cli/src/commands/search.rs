@@ -42,9 +42,9 @@ pub struct Search {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
-    /// How much memory the analysis of a trace may take, such as 500M or 2GiB: of a trace that takes more one part after the other is
-    /// looked at.
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = bytes)]
+    /// How much memory the analysis of a trace may take, in megabytes or as 2GiB: of a trace that takes more one part after the
+    /// other is looked at.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = memory)]
     memory: u64,
 }
 
@@ -78,6 +78,14 @@ impl Search {
 /// A time that the user has set is a time; what is set for them is counted, so that it means the same everywhere.
 fn limit(asked: Option<Duration>, about: Duration) -> Effort {
     asked.map_or(Effort::about(about), Effort::within)
+}
+
+/// A number of megabytes, as `watch` has it, or a size.
+fn memory(text: &str) -> Result<u64, String> {
+    match text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => bytes(&format!("{text}M")),
+        false => bytes(text),
+    }
 }
 
 fn window(text: &str) -> Result<Size, String> {

@@ -62,7 +62,7 @@ type Bits = [u64; WORDS / 64];
 #[derive(Default)]
 struct Pages {
     numbers: FxHashMap<u64, u32>,
-    cells: Vec<Box<[u32; WORDS]>>,
+    cells: Vec<[u32; WORDS]>,
     /// The page that was looked at last, and its number.
     last: Option<(u64, u32)>,
 }
@@ -82,7 +82,7 @@ impl Pages {
         let next = self.cells.len() as u32;
         let number = *self.numbers.entry(page).or_insert(next);
         if number == next {
-            self.cells.push(Box::new([0; WORDS]));
+            self.cells.push([0; WORDS]);
         }
         self.last = Some((page, number));
         number
