@@ -55,6 +55,22 @@ fn what_is_found_is_confirmed_and_replays_every_time() {
     }
 }
 
+/// A thread that is about to wait for a mutex may find it free again, and leaves no event then. In a replay
+/// it looks at another moment, and must not wait all the same.
+#[test]
+fn locks_of_rust_that_many_ask_for_replay() {
+    for seed in ["0", "1", "2"] {
+        let here = Sandbox::new();
+        let source = program("rust/zoo/src/bin/mutex_contended_race.rs");
+        let report = check(&here, &source, &["--seed", seed, "--orders", "0"]);
+        let finding = only(&report, "race");
+        assert_eq!(finding["rung"], "confirmed", "seed {seed}: {finding:#}");
+        let id = finding["id"].as_str().unwrap();
+        let told = here.told(&mut here.deadheat(["replay", id, "--times", "20"]));
+        assert!(told.contains("20 of 20 times"), "seed {seed}: {told}");
+    }
+}
+
 #[test]
 fn programs_without_errors_get_no_finding() {
     for name in [
