@@ -7,13 +7,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::orphans;
 use crate::program::{Kind, Program};
+use crate::progress::Recording;
 use crate::runtime_files::RuntimeFiles;
 use crate::signals::{self, Watch};
 use crate::stdin::{self, Source};
@@ -90,6 +91,8 @@ pub struct Started {
     unsteady: bool,
     before: orphans::Before,
     is_users: bool,
+    /// How the user's run goes, where the user is to see that.
+    progress: Option<Recording>,
 }
 
 impl Launch<'_> {
@@ -132,7 +135,9 @@ impl Launch<'_> {
             Ok(child) => {
                 signals.child(child.id());
                 before.started(child.id());
+                let progress = self.is_users.then(|| self.trace()).flatten();
                 Ok(Started {
+                    progress: progress.map(Recording::new),
                     child,
                     signals,
                     input,
@@ -148,6 +153,13 @@ impl Launch<'_> {
                 Err(not_started(error))
             }
         }
+    }
+
+    /// Where its trace will be.
+    fn trace(&self) -> Option<PathBuf> {
+        let mut variables = self.variables.iter();
+        let trace = variables.find(|(name, _)| name == TRACE);
+        trace.map(|(_, path)| path.into())
     }
 
     /// How many bytes arguments and environment fill in a steady run. They lie at the bottom of the
@@ -247,6 +259,7 @@ impl Started {
                 self.ask_to_end();
                 return self.wait_for(signals::GRACE);
             }
+            self.show_progress();
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }
@@ -274,6 +287,12 @@ impl Started {
         Ok(())
     }
 
+    fn show_progress(&mut self) {
+        if let Some(progress) = &mut self.progress {
+            progress.goes_on();
+        }
+    }
+
     /// Waits for its end; a program that was asked to end and does not is ended.
     fn wait_while_wanted(&mut self, limit: Option<Duration>) -> Result<bool> {
         let mut pause = Duration::from_micros(200);
@@ -290,6 +309,7 @@ impl Started {
                 self.kill();
                 return Ok(true);
             }
+            self.show_progress();
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }

@@ -1,16 +1,20 @@
 //! A sign of life while a long trace is read: on a terminal only, and only after two seconds.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use deadheat_trace::{Mode, Step, Steps, Tables};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::signals;
+use crate::terminal::{duration, size};
 
 /// Steps between two looks at the clock.
 const STRIDE: u64 = 1 << 16;
 /// How long nothing is shown.
 pub const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks at a recording.
+const BETWEEN: Duration = Duration::from_millis(250);
 
 /// A stream of steps that shows how far it has come.
 pub struct Watched<S> {
@@ -133,6 +137,52 @@ impl Counted {
 }
 
 impl Drop for Counted {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A program that is being recorded: how long, and how much was written.
+pub struct Recording {
+    trace: PathBuf,
+    started: Instant,
+    shown: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Recording {
+    /// Of a program that has just been started, into this trace.
+    pub fn new(trace: PathBuf) -> Self {
+        Recording {
+            trace,
+            started: Instant::now(),
+            shown: Instant::now(),
+            bar: None,
+        }
+    }
+
+    /// Called while it goes on: now and then, a look at the file.
+    pub fn goes_on(&mut self) {
+        if self.started.elapsed() < PATIENCE || self.shown.elapsed() < BETWEEN {
+            return;
+        }
+        self.shown = Instant::now();
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{spinner} recording: {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar
+        });
+        let written = self.trace.metadata().map_or(0, |data| data.len());
+        let took = duration(self.started.elapsed());
+        bar.set_message(format!("{took}, {} written", size(written)));
+        bar.tick();
+    }
+}
+
+impl Drop for Recording {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
