@@ -27,6 +27,7 @@ use crate::progress::Watched;
 use crate::signals;
 use crate::suspects;
 use crate::unseen::Unseen;
+use crate::unseen_calls::UnseenCalls;
 use crate::witness;
 
 /// Steps between two looks at a detector's memory.
@@ -192,6 +193,9 @@ pub fn of(
         mut remarks,
         trace_remarks,
     } = explain(path, &runs, &cycles.found)?;
+    if let Some(calls) = UnseenCalls::of(input::open(path)?.tables(), path)? {
+        calls.take_back(&mut findings, false);
+    }
     if let Some(folder) = witnesses {
         witness::write(path, folder, &runs, &mut findings, &mut remarks)?;
     }

@@ -1,5 +1,8 @@
 //! System calls that a program makes by itself, and that order threads or have them wait in a way that
 //! is not understood. Races that they may have ordered are warnings.
+//!
+//! Calls by the C library's `syscall` are noticed one by one. liburing makes its own, in assembly: where it is
+//! loaded, whatever is submitted may be done by the kernel at any time.
 
 use std::path::Path;
 
@@ -9,6 +12,15 @@ use deadheat_wire::{MAKES_UNSEEN_CALL, UNSEEN_CALLS};
 
 use crate::error::Result;
 use crate::input;
+
+/// What is said of a program that has liburing loaded.
+const LIBURING: &str = "io_uring by liburing";
+
+/// Whether a library is liburing.
+fn is_liburing(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with("liburing"))
+}
 
 /// The calls of a recorded run.
 pub struct UnseenCalls {
@@ -20,16 +32,10 @@ pub struct UnseenCalls {
 impl UnseenCalls {
     /// Those of a recording; `None` if there are none.
     pub fn of(tables: &Tables, trace: &Path) -> Result<Option<Self>> {
-        let name = |note: &String| {
-            let rest = note.strip_prefix(MAKES_UNSEEN_CALL)?;
-            rest.split(' ').next().map(str::to_owned)
-        };
-        let names: Vec<String> = tables.notes.iter().filter_map(name).collect();
-        if names.is_empty() {
+        let Some(mut calls) = UnseenCalls::anywhere(tables) else {
             return Ok(None);
-        }
+        };
         let mut steps = input::open(trace)?;
-        let mut at = Vec::new();
         let mut index = 0;
         while let Some(step) = steps
             .next_step()
@@ -37,11 +43,29 @@ impl UnseenCalls {
         {
             let is_call = matches!(step.event.op(), Op::Send | Op::Receive);
             if is_call && step.event.addr().0 == UNSEEN_CALLS as u64 {
-                at.push(index);
+                calls.at.push(index);
             }
             index += 1;
         }
-        Ok(Some(UnseenCalls { names, at }))
+        Ok(Some(calls))
+    }
+
+    /// The same, for findings of other runs: where they were made is not known.
+    pub fn anywhere(tables: &Tables) -> Option<Self> {
+        let name = |note: &String| {
+            let rest = note.strip_prefix(MAKES_UNSEEN_CALL)?;
+            rest.split(' ').next().map(str::to_owned)
+        };
+        let mut names: Vec<String> = tables.notes.iter().filter_map(name).collect();
+        let has_liburing = tables
+            .modules
+            .iter()
+            .any(|module| is_liburing(&module.path));
+        names.extend(has_liburing.then(|| LIBURING.to_owned()));
+        (!names.is_empty()).then(|| UnseenCalls {
+            names,
+            at: Vec::new(),
+        })
     }
 
     /// Takes back the races that they may have ordered: those between whose accesses there is such
@@ -67,6 +91,9 @@ impl UnseenCalls {
     }
 
     fn come_between(&self, indexes: &[u64]) -> bool {
+        if self.names.iter().any(|name| name == LIBURING) {
+            return true;
+        }
         let lasts = self.names.iter().any(|name| name.starts_with("io_uring"));
         let first = match lasts {
             true => 0,
@@ -90,6 +117,17 @@ mod tests {
         assert!(calls("flock").come_between(&[1, 9]));
         assert!(!calls("flock").come_between(&[6, 9]));
         assert!(!calls("flock").come_between(&[1, 3]));
+    }
+
+    #[test]
+    fn liburing_is_known_by_its_name() {
+        assert!(is_liburing(Path::new("/usr/lib/liburing.so.2.3")));
+        assert!(!is_liburing(Path::new("/usr/lib/libur.so")));
+        let calls = UnseenCalls {
+            names: vec![LIBURING.to_owned()],
+            at: Vec::new(),
+        };
+        assert!(calls.come_between(&[1, 3]));
     }
 
     #[test]

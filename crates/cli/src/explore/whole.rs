@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::progress::Counted;
 use crate::signals;
 use crate::store::info::Ended;
+use crate::unseen_calls::UnseenCalls;
 
 /// How many ends at the same places are recorded.
 const ALIKE: usize = 6;
@@ -195,6 +196,9 @@ pub fn search(
         for finding in found.findings {
             add(&mut explored.findings, finding);
         }
+    }
+    if let Some(calls) = UnseenCalls::anywhere(tables) {
+        calls.take_back(&mut explored.findings, true);
     }
     Ok(explored)
 }

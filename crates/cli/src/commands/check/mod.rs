@@ -298,13 +298,7 @@ impl Args {
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));
         if let Some(Others::Searched(others)) = &mut others {
-            let mut found = std::mem::take(&mut others.findings);
-            let trace = &recorded.traces[0];
-            let tables = input::open(trace)?.tables().clone();
-            if let Some(calls) = UnseenCalls::of(&tables, trace)? {
-                calls.take_back(&mut found, true);
-            }
-            analysis.take_in_findings(found);
+            analysis.take_in_findings(std::mem::take(&mut others.findings));
         }
         analysis
             .findings
