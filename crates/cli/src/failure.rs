@@ -172,7 +172,10 @@ pub fn dies(
         return Ok(None);
     };
     let ends = |finding: &Finding| {
-        let mut witness = seen.witness_of_all(finding);
+        let mut witness = match ended {
+            Some(_) => seen.witness_of_all(finding),
+            None => seen.witness_of_beginning(finding),
+        };
         witness.ends = ended;
         witness
     };

@@ -232,12 +232,13 @@ impl Seen {
         module.map(|(module, _)| module.start) == program
     }
 
-    /// The last thing that each thread did which has not ended, in its own code: the thread that
-    /// did something last comes first.
+    /// The last thing that each thread did which has not ended, in its own code and in the
+    /// [beginning](Self::beginning) of the run: the thread that did something last comes first.
     pub fn last_of_each(&self) -> Vec<usize> {
         let mut known = HashSet::new();
         let mut found = Vec::new();
-        for (index, event) in self.events.iter().enumerate().rev() {
+        let beginning = &self.events[..self.beginning()];
+        for (index, event) in beginning.iter().enumerate().rev() {
             if event.op() == Op::End {
                 known.insert(event.thread());
             } else if !is_passage(event.op()) && self.is_own(event) && known.insert(event.thread())
@@ -246,6 +247,27 @@ impl Seen {
             }
         }
         found
+    }
+
+    /// Where the part of a run that would never end is over which says something: every thread goes round in its
+    /// loop, and has done so twice.
+    fn beginning(&self) -> usize {
+        /// So many events at the end of a long run are what is repeated.
+        const ROUNDS: usize = 1000;
+        let key = |event: &Event| (event.thread(), event.op(), event.pc(), event.target());
+        let many = self.events.len();
+        if many < 4 * ROUNDS {
+            return many;
+        }
+        let repeated: HashSet<_> = self.events[many - ROUNDS..].iter().map(key).collect();
+        let mut all = self.events.iter();
+        let new = all.rposition(|event| !repeated.contains(&key(event)));
+        many.min(new.map_or(0, |at| at + 1) + 2 * repeated.len())
+    }
+
+    /// A witness that is the [beginning](Self::beginning) of a run.
+    pub fn witness_of_beginning(&self, finding: &Finding) -> Witness {
+        Witness::new(finding, self.trace.clone(), self.beginning() as u64)
     }
 
     /// A witness that is the whole run.
