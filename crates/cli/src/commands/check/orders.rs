@@ -59,6 +59,7 @@ impl Args {
             || self.lean
             || self.no_confirm
             || recorded.deadlocked
+            || recorded.contents.threads < 2
             || proves(&analysis.findings)
         {
             return None;
