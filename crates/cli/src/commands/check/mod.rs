@@ -497,7 +497,7 @@ impl OrderFigures {
         match others {
             Others::Searched(explored) => Some(OrderFigures {
                 executions: explored.outcome.progress.executions,
-                exhausted: explored.outcome.exhausted(),
+                exhausted: explored.is_complete(),
                 seconds: Some(explored.took.as_secs_f64()),
             }),
             Others::Seeds(runs) => Some(OrderFigures {

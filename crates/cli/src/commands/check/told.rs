@@ -149,8 +149,8 @@ fn orders(others: &Others, warnings: usize) {
 /// The same of a search.
 fn searched(others: &Explored, warnings: usize) {
     let executions = counted(others.outcome.progress.executions, "execution");
-    let extent = told::extent(&others.outcome);
-    let refuted = match others.outcome.exhausted() && others.unsettled.is_empty() {
+    let extent = told::extent(others);
+    let refuted = match others.is_complete() {
         true if warnings > 0 => ": none has what is only suspicious",
         _ => "",
     };
