@@ -214,6 +214,15 @@ pub(super) fn late(recorded: &Recorded) -> Option<String> {
     })
 }
 
+/// A deadlock that a run has ended in, and that is not among what was found in it.
+pub(super) fn unnamed(recorded: &Recorded, analysis: &Analysis) -> Option<String> {
+    (recorded.deadlocked && !analysis.names_own_deadlock()).then(|| {
+        "the deadlock that the run ended in is unconfirmed: which waits it consists of was not found \
+         out"
+        .to_owned()
+    })
+}
+
 /// What an interrupt has cut short.
 pub fn stopped(recording: bool, analysis: bool) -> Vec<String> {
     let recording = recording.then_some(
