@@ -404,7 +404,7 @@ impl Args {
     /// Keeps what is known before the program is run into it: whatever comes then, it is not lost.
     fn keep_early(&self, trace: &Path, analysis: &mut Analysis) {
         if let Some(recording) = Recording::of_trace(trace) {
-            let report = json::report(&analysis.findings, &Figures::of(analysis)) + "\n";
+            let report = json::report(&analysis.findings, Figures::of(analysis)) + "\n";
             recording.keep_report(&report, &mut analysis.remarks);
         }
     }
