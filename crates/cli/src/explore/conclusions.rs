@@ -169,8 +169,8 @@ impl Conclusions<'_, '_> {
             places.sort();
             let told = format!("{what} at {}", places.join(" and "));
             let (times, is_told) = tried.entry((what, places.clone())).or_default();
-            // Waits inside of one function of a library may look the same wherever it was called from: a few
-            // are told apart by running them.
+            // Waits inside of one function of a library may look the same wherever it was called
+            // from: a few are told apart by running them.
             if *times == ALIKE || signals::is_stopped() {
                 if !*is_told {
                     self.list(told);

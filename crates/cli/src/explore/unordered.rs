@@ -1,9 +1,9 @@
-//! Races by happens-before: the turns up to the later access are recorded, the detector of recordings has
-//! to find the race in that run, and then the run is enforced.
+//! Races by happens-before: the turns up to the later access are recorded, the detector of
+//! recordings has to find the race in that run, and then the run is enforced.
 //!
 //! A race is one of two instructions *and* of the program's own lines that these belong to: one
-//! instruction of a library may race once for each of the lines that call it. So the detector is told
-//! of an instruction with the calls that led there as one place.
+//! instruction of a library may race once for each of the lines that call it. So the detector is
+//! told of an instruction with the calls that led there as one place.
 
 use std::path::Path;
 
