@@ -182,3 +182,34 @@ int main(void) {
     let is_warning = |finding: &Value| finding["rung"] == "warning";
     assert!(findings.iter().all(is_warning), "{report:#}");
 }
+
+/// A thread spins for a lock whose owner waits for a child.
+const SPINS_MEANWHILE: &str = r#"
+use std::process::Command;
+use std::sync::Mutex;
+static LOCK: Mutex<()> = Mutex::new(());
+fn work() {
+    let _guard = loop {
+        if let Ok(guard) = LOCK.try_lock() {
+            break guard;
+        }
+        std::thread::yield_now();
+    };
+    let output = Command::new("sh").args(["-c", "sleep 0.3; echo hi"]).output().unwrap();
+    assert!(output.stdout == b"hi\n");
+}
+fn main() {
+    let threads = [(); 2].map(|()| std::thread::spawn(work));
+    threads.map(|thread| thread.join().unwrap());
+    println!("all done");
+}
+"#;
+
+#[test]
+fn who_waits_for_a_child_goes_on_though_others_spin() {
+    let here = Sandbox::new();
+    here.file("p.rs", SPINS_MEANWHILE);
+    let told = here.told(&mut here.deadheat(["explore", "--search-time", "1s", "p.rs"]));
+    assert!(told.contains("all done"), "{told}");
+    assert!(!told.contains("was not closed"), "{told}");
+}

@@ -97,6 +97,13 @@ impl Event {
         self.pc
     }
 
+    /// The same, done somewhere else.
+    #[must_use]
+    pub const fn with_pc(mut self, pc: Pc) -> Self {
+        self.pc = pc;
+        self
+    }
+
     /// The target as a plain number, whatever it names.
     #[inline]
     pub const fn target(&self) -> u64 {

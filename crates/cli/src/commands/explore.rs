@@ -193,8 +193,7 @@ impl Args {
             _ => self.write(&explored.findings, WholeFigures::of(&explored))?,
         }
         input::tell(&remarks);
-        let is_whole = explored.outcome.cuts.is_empty() && explored.unsettled.is_empty();
-        Ok(match (explored.findings.len(), is_whole) {
+        Ok(match (explored.findings.len(), explored.is_complete()) {
             (0, true) => Exit::Clean,
             (0, false) => Exit::Inconclusive,
             _ => Exit::Findings,
@@ -367,7 +366,7 @@ fn show_whole(explored: &Explored, look: &Look) {
     if let Some(told) = told::revisits(progress) {
         row("cut off", told);
     }
-    row("orders", told::extent(&explored.outcome));
+    row("orders", told::extent(explored));
     row("outcomes", count(explored.outcome.outcomes.len() as u64));
     for effect in told::effects(explored.effects) {
         row("outside", format!("{effect}; none of that left the search"));
@@ -429,7 +428,7 @@ impl WholeFigures {
             outcomes: explored.outcome.outcomes.len(),
             seconds: explored.took.as_secs_f64(),
             snapshots: explored.is_copied,
-            exhausted: explored.outcome.exhausted(),
+            exhausted: explored.is_complete(),
             cuts: explored
                 .outcome
                 .cuts

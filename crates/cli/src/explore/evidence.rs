@@ -5,17 +5,14 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 
-use deadheat_detect::Method;
-use deadheat_explore::search::{DataRace, Deed, Execution, Manner, Turn};
+use deadheat_explore::search::{Deed, Execution, Manner, Turn};
 use deadheat_report::{Contexts, Explain, Finding, Kind, Names, Rung};
 use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
 
 use super::copies::Copies;
 use super::reach;
-use crate::analysis;
 use crate::confirm::{self, Case};
 use crate::error::Result;
-use crate::how::How;
 use crate::input;
 use crate::recorder::Recorded;
 use crate::store::Store;
@@ -57,6 +54,8 @@ pub enum Evidence {
     Found(Box<Finding>),
     /// It is one of code without hooks, whose synchronisation nobody sees: no race, as far as is known.
     Unseen,
+    /// Both accesses happened, and the recording knows of something that orders them: it is none.
+    Ordered,
     /// It did not show again.
     Gone,
 }
@@ -123,41 +122,6 @@ pub fn race(
     }
 }
 
-/// A race by happens-before: the turns up to its later access are recorded, and the detector of recordings has to find it in
-/// that run; then the run is enforced.
-pub fn unordered(
-    copies: &mut Copies,
-    archive: &Archive,
-    race: &DataRace,
-    manner: &Manner,
-) -> Result<Evidence> {
-    let manner = repeating(&race.turns, manner);
-    let (_, recorded) = archive.record(copies, &race.turns, &manner)?;
-    let trace = &recorded.traces[0];
-    let seen = Seen::read(trace)?;
-    let methods = [How::Detect(Method::Hb)];
-    let config = crate::config::Config::default();
-    let whole = analysis::Reading::Whole;
-    let found = analysis::of(trace, &methods, &config, &archive.options, whole, None)?;
-    let mut wanted = [race.first.pc, race.second.pc];
-    wanted.sort_unstable();
-    let is_it = |finding: &Finding| {
-        let indexes = finding.accesses.iter().filter_map(|access| access.index);
-        let places = indexes.filter_map(|index| seen.place(seen.events[index as usize].pc()));
-        let mut places: Vec<u64> = places.collect();
-        places.sort_unstable();
-        finding.kind == Kind::Race && finding.rung == Rung::Observed && places == wanted
-    };
-    let own = [race.first, race.second].map(|deed| copies.told(deed.site()));
-    let is_it = |finding: &Finding| is_it(finding) && is_about(finding, own.clone());
-    let Some(mut finding) = found.findings.into_iter().find(is_it) else {
-        return Ok(Evidence::Unseen);
-    };
-    METHOD.clone_into(&mut finding.method);
-    confirm::unordered::settle(&mut finding, seen.trace.clone())?;
-    Ok(Evidence::Found(Box::new(finding)))
-}
-
 /// How a program goes by turns that are those of another run.
 pub fn repeating(turns: &[Turn], manner: &Manner) -> Manner {
     Manner {
@@ -167,7 +131,7 @@ pub fn repeating(turns: &[Turn], manner: &Manner) -> Manner {
 }
 
 /// Whether these are the program's own places of a finding.
-fn is_about(finding: &Finding, mut own: [String; 2]) -> bool {
+pub fn is_about(finding: &Finding, mut own: [String; 2]) -> bool {
     let accesses = finding.accesses.iter();
     let mut places: Vec<String> = accesses.map(|access| access.place.told()).collect();
     places.sort();
@@ -188,7 +152,8 @@ pub struct Seen {
     pub events: Vec<Event>,
     /// What its numbers stand for.
     pub tables: Tables,
-    trace: Trace,
+    /// Where they stand.
+    pub trace: Trace,
 }
 
 impl Seen {
@@ -276,7 +241,7 @@ impl Seen {
     }
 
     /// A place in the recorded run's memory.
-    fn place(&self, pc: Pc) -> Option<u64> {
+    pub fn place(&self, pc: Pc) -> Option<u64> {
         let (module, address) = self.tables.module_of(pc)?;
         Some(address.wrapping_add(module.bias))
     }
@@ -339,7 +304,7 @@ fn positions(
 }
 
 /// The last events of the trace that are the two sides, if they touch the same memory; the earlier one first.
-fn latest(seen: &Seen, sides: [Side; 2]) -> Option<[usize; 2]> {
+pub fn latest(seen: &Seen, sides: [Side; 2]) -> Option<[usize; 2]> {
     let last = |(thread, deed): &Side| {
         seen.events.iter().rposition(|event| {
             event.thread().0 == *thread

@@ -3,7 +3,8 @@
 //! * [`assumptions`]: what "all orders" takes for granted, and what a program does not meet.
 //! * [`board`]: the memory that is shared with it.
 //! * [`copies`]: runs of it, from one state.
-//! * [`evidence`]: from a found race to a finding.
+//! * [`conclusions`]: what a search has concluded, as findings and as what is not confirmed.
+//! * [`evidence`], [`unordered`]: from a found race to a finding.
 //! * [`ends`]: from an end that should not be to findings.
 //! * [`notes`]: what its runs have noted.
 //! * [`reach`]: turns that lead to both sides of a race.
@@ -13,6 +14,7 @@
 
 mod assumptions;
 mod board;
+mod conclusions;
 pub mod copies;
 mod ends;
 pub mod evidence;
@@ -20,5 +22,6 @@ pub mod limits;
 mod notes;
 mod reach;
 pub mod told;
+mod unordered;
 pub mod warnings;
 pub mod whole;

@@ -50,6 +50,14 @@ impl Notes {
         })
     }
 
+    /// Nobody sees how code without hooks orders what it does, so it is nothing to others.
+    fn blank_if_unseen(&mut self, deed: &mut Deed) {
+        if self.unseen.is_place_unseen(deed.op, deed.pc) {
+            deed.op = Op::Fence;
+            deed.order = Order::Relaxed;
+        }
+    }
+
     /// What happened.
     pub fn transitions(&mut self, board: &Shared) -> Vec<Transition> {
         let mut transitions: Vec<Transition> =
@@ -58,11 +66,7 @@ impl Notes {
             let Some(mut deed) = self.deed(&note, board) else {
                 continue;
             };
-            // Nobody sees how code without hooks orders what it does, so it is nothing to others.
-            if self.unseen.is_place_unseen(deed.op, deed.pc) {
-                deed.op = Op::Fence;
-                deed.order = Order::Relaxed;
-            }
+            self.blank_if_unseen(&mut deed);
             match transitions.last_mut() {
                 Some(last) if note.flags & noted::FIRST == 0 => last.deeds.push(deed),
                 _ => transitions.push(Transition {
@@ -94,6 +98,9 @@ impl Notes {
                 {
                     // It was announced before it was known what it is.
                     deed.op = Op::AtomicRmw;
+                }
+                if let Some(deed) = &mut deed {
+                    self.blank_if_unseen(deed);
                 }
                 Some(Pending {
                     thread,

@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use deadheat_explore::search::{Outcome, Progress};
+use deadheat_explore::search::Progress;
 use deadheat_wire::explore::effect;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::warnings::{Settled, Verdict};
+use super::whole::Explored;
 use crate::progress::PATIENCE;
-use crate::terminal::{BAD, BOLD, GOOD, counted, duration, say, styled};
+use crate::terminal::{BAD, BOLD, GOOD, count, counted, duration, say, styled};
 
 /// A search that is under way: shown on a terminal, after two seconds.
 pub struct Shown {
@@ -93,13 +94,14 @@ pub fn revisits(progress: &Progress) -> Option<String> {
 }
 
 /// How much of what there is: everything, or what was left out.
-pub fn extent(outcome: &Outcome) -> String {
-    match outcome.cuts.is_empty() {
+pub fn extent(explored: &Explored) -> String {
+    let cuts = explored.outcome.cuts.iter().map(ToString::to_string);
+    let unsettled = explored.unsettled.len() as u64;
+    let open = (unsettled > 0).then(|| format!("{} unconfirmed", count(unsettled)));
+    let left_out: Vec<String> = cuts.chain(open).collect();
+    match left_out.is_empty() {
         true => "all orders that can be told apart".to_owned(),
-        false => {
-            let cuts: Vec<String> = outcome.cuts.iter().map(ToString::to_string).collect();
-            format!("not everything: {}", cuts.join("; "))
-        }
+        false => format!("not everything: {}", left_out.join("; ")),
     }
 }
 

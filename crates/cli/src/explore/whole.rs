@@ -1,29 +1,23 @@
 //! All schedules of a program from its beginning: races, deadlocks, crashes, failures and hangs among them.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use deadheat_explore::search::{Ending, Goal, Manner, Outcome, Search};
+use deadheat_explore::search::{Goal, Manner, Outcome, Search};
 use deadheat_report::Finding;
 use deadheat_trace::Tables;
 use deadheat_wire::explore::effect;
 
 use super::assumptions;
+use super::conclusions;
 use super::copies::Copies;
-use super::ends::{self, Ends};
-use super::evidence::{self, Archive, Evidence};
+use super::evidence::Archive;
 use super::limits::Limits;
 use super::told::Shown;
 use crate::again::Again;
-use crate::assembly::Assembly;
 use crate::error::Result;
-use crate::progress::Counted;
 use crate::signals;
 use crate::store::info::Ended;
 use crate::unseen_calls::UnseenCalls;
-
-/// How many ends at the same places are recorded.
-const ALIKE: usize = 6;
 
 /// What came of a search.
 pub struct Explored {
@@ -39,6 +33,13 @@ pub struct Explored {
     pub effects: u32,
     /// What was found and did not show again.
     pub unsettled: Vec<String>,
+}
+
+impl Explored {
+    /// Whether all orders were seen, and all that was found in them is listed as a finding.
+    pub fn is_complete(&self) -> bool {
+        self.outcome.exhausted() && self.unsettled.is_empty()
+    }
 }
 
 /// Searches. `usual`: how the program ends if its threads run one after the other; an exit code that it has then is no failure.
@@ -91,136 +92,19 @@ pub fn search(
         outcome,
     };
     drop(shown);
-    let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
-    let outcome = &explored.outcome;
-    let assembly = match outcome.races.is_empty() && outcome.unordered.is_empty() {
-        true => None,
-        false => Assembly::of(tables),
-    };
-    let count = outcome.races.len() + outcome.unordered.len() + outcome.bad_ends.len();
-    let mut progress = Counted::new("confirming what was found", count as u64);
-    for race in &explored.outcome.races {
-        progress.advance();
-        if signals::is_stopped() {
-            break;
-        }
-        let mut places = vec![
-            copies.told(race.first.site()),
-            copies.told(race.second.site()),
-        ];
-        places.sort();
-        if known.contains(&places) {
-            continue;
-        }
-        let sides = [
-            (race.first_thread, race.first),
-            (race.second_thread, race.second),
-        ];
-        let found = evidence::race(&mut copies, archive, &race.turns, sides, &search.manner)?;
-        match found {
-            Evidence::Found(finding) => {
-                known.insert(places);
-                match &assembly {
-                    Some(assembly) if assembly.may_order(&finding) => {
-                        left_open(&mut explored.unsettled, &finding, assembly);
-                    }
-                    _ => add(&mut explored.findings, *finding),
-                }
-            }
-            // What the search has concluded, and the program does not do, is no race. Another pair of accesses of these lines may be one.
-            Evidence::Unseen | Evidence::Gone => {}
-        }
-    }
-    for race in &explored.outcome.unordered {
-        progress.advance();
-        if signals::is_stopped() {
-            break;
-        }
-        let mut places = vec![
-            copies.told(race.first.site()),
-            copies.told(race.second.site()),
-        ];
-        places.sort();
-        if known.contains(&places) {
-            continue;
-        }
-        let found = evidence::unordered(&mut copies, archive, race, &search.manner)?;
-        // A finding stands for all accesses of its lines, as `x += 1` has two: if it is not about these, it is about the next.
-        if let Evidence::Found(finding) = found {
-            known.insert(places);
-            match &assembly {
-                Some(assembly) => left_open(&mut explored.unsettled, &finding, assembly),
-                None => add(&mut explored.findings, *finding),
-            }
-        }
-    }
-    let mut ends: BTreeMap<Vec<String>, usize> = BTreeMap::new();
-    for end in &explored.outcome.bad_ends {
-        progress.advance();
-        if signals::is_stopped() {
-            break;
-        }
-        let what = match end.ending {
-            Ending::Exited(code) if usual == Some(Ended::Exit(code)) && end.named.is_none() => {
-                continue;
-            }
-            Ending::Exited(code) => format!("exit code {code}"),
-            Ending::Killed(signal) => format!("signal {signal}"),
-            Ending::Deadlock => "deadlock".to_owned(),
-            Ending::Livelock => "threads that wait in loops for ever".to_owned(),
-            _ => "an execution that does not end".to_owned(),
-        };
-        let places = end.places.iter().map(|(_, site)| copies.told(*site));
-        let mut key: Vec<String> = match &end.named {
-            Some(named) => vec![named.clone()],
-            None => places.collect(),
-        };
-        key.sort();
-        let at = key.join(" and ");
-        key.push(what.clone());
-        // Waits inside of one function of a library look the same wherever it was called from: a few are told apart by running them.
-        let tried = ends.entry(key).or_insert(0);
-        *tried += 1;
-        if *tried > ALIKE {
-            continue;
-        }
-        let lasts = end.ending == Ending::Livelock;
-        let found = match end.ending {
-            Ending::Hung => Ends::default(),
-            _ => ends::failure(&mut copies, archive, &end.turns, &search.manner, lasts)?,
-        };
-        let unsettled = format!("{what} at {at}");
-        if !found.is_named && !explored.unsettled.contains(&unsettled) {
-            explored.unsettled.push(unsettled);
-        }
-        for finding in found.findings {
-            add(&mut explored.findings, finding);
-        }
-    }
+    let manner = &search.manner;
+    let concluded = conclusions::settle(
+        &mut copies,
+        tables,
+        usual,
+        archive,
+        manner,
+        &explored.outcome,
+    )?;
+    explored.findings = concluded.findings;
+    explored.unsettled = concluded.unsettled;
     if let Some(calls) = UnseenCalls::anywhere(tables) {
         calls.take_back(&mut explored.findings, true);
     }
     Ok(explored)
-}
-
-/// Lists a race that assembly may order among what is not confirmed.
-fn left_open(unsettled: &mut Vec<String>, finding: &Finding, assembly: &Assembly) {
-    let sides: Vec<String> = finding.accesses.iter().map(|a| a.place.told()).collect();
-    let at = assembly.told();
-    let what = format!(
-        "race at {}, which assembly at {at} may order",
-        sides.join(" and ")
-    );
-    if !unsettled.contains(&what) {
-        unsettled.push(what);
-    }
-}
-
-/// Adds a finding, unless it is known by its places.
-fn add(findings: &mut Vec<Finding>, finding: Finding) {
-    match findings.iter_mut().find(|known| known.id == finding.id) {
-        Some(known) if known.rung < finding.rung => *known = finding,
-        Some(_) => {}
-        None => findings.push(finding),
-    }
 }

@@ -42,7 +42,12 @@ pub(super) unsafe extern "C" fn once(control: usize, routine: extern "C" fn()) -
             _ => serial::point_before_others(Op::Receive, control, pc),
         }
         while state() == ONCE_RUNNING {
-            serial::wait(control, Kind::Once, Limit::None);
+            if !serial::is_searched() {
+                // A schedule that ends in this wait ends here.
+                serial::gate(Op::Take, control, 0, pc);
+            }
+            let unended = Sync::new(Op::TakeRequest, control, pc);
+            serial::wait_telling(control, Kind::Once, Limit::None, unended);
         }
     }
     // SAFETY: the thread's own state. The attempt is known as long as this call: whoever leaves it by an

@@ -241,6 +241,7 @@ impl Args {
             }
             let known = all.as_ref().map_or(&[][..], |all| &all.findings);
             let mut analysis = self.analysed(trace, known, &config, &confirming)?;
+            analysis.remarks.extend(told::unnamed(&recorded, &analysis));
             if self.explore {
                 is_open |= self.settle(&store, trace, &mut analysis)?;
             }
@@ -298,6 +299,7 @@ impl Args {
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));
         if let Some(Others::Searched(others)) = &mut others {
+            is_open |= !others.unsettled.is_empty();
             analysis.take_in_findings(std::mem::take(&mut others.findings));
         }
         analysis
@@ -484,6 +486,8 @@ struct OrderFigures {
     exhausted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unconfirmed: Vec<String>,
 }
 
 impl OrderFigures {
@@ -491,13 +495,15 @@ impl OrderFigures {
         match others {
             Others::Searched(explored) => Some(OrderFigures {
                 executions: explored.outcome.progress.executions,
-                exhausted: explored.outcome.exhausted(),
+                exhausted: explored.is_complete(),
                 seconds: Some(explored.took.as_secs_f64()),
+                unconfirmed: explored.unsettled.clone(),
             }),
             Others::Seeds(runs) => Some(OrderFigures {
                 executions: (*runs).into(),
                 exhausted: false,
                 seconds: None,
+                unconfirmed: Vec::new(),
             }),
             Others::TooLong => None,
         }

@@ -149,8 +149,8 @@ fn orders(others: &Others, warnings: usize) {
 /// The same of a search.
 fn searched(others: &Explored, warnings: usize) {
     let executions = counted(others.outcome.progress.executions, "execution");
-    let extent = told::extent(&others.outcome);
-    let refuted = match others.outcome.exhausted() && others.unsettled.is_empty() {
+    let extent = told::extent(others);
+    let refuted = match others.is_complete() {
         true if warnings > 0 => ": none has what is only suspicious",
         _ => "",
     };
@@ -211,6 +211,15 @@ pub(super) fn late(recorded: &Recorded) -> Option<String> {
             "the program was still running after {took} and {steps}, and was ended: what it would \
              have done later was not looked at (--run-time allows more)"
         )
+    })
+}
+
+/// A deadlock that a run has ended in, and that is not among what was found in it.
+pub(super) fn unnamed(recorded: &Recorded, analysis: &Analysis) -> Option<String> {
+    (recorded.deadlocked && !analysis.names_own_deadlock()).then(|| {
+        "the deadlock that the run ended in is unconfirmed: which waits it consists of was not found \
+         out"
+        .to_owned()
     })
 }
 

@@ -16,6 +16,8 @@ use crate::{options, record, sys, threads};
 
 /// What puts a thread behind all others.
 const LAST: u32 = 1 << 30;
+/// How long the world outside is given at a time, in milliseconds.
+const PAUSE: u64 = 5;
 
 /// Whether a thread can take the turn that is wished for.
 enum Able {
@@ -290,10 +292,28 @@ impl Scheduler {
         if timers::first() != u64::MAX {
             return None;
         }
-        let (_, _, index) = spinner?;
+        let (chances, _, index) = spinner?;
+        if chances > 1 {
+            self.look_outside_later();
+        }
         match self.spins(index) {
             true => Some(self.indulge(index)),
             false => Some(self.tasks[index]),
+        }
+    }
+
+    /// Who can run spins for others. Those of them who wait for the world outside look again, a little later; in a
+    /// copy of the program nothing comes from there.
+    fn look_outside_later(&mut self) {
+        let mut blocked = self.ready..self.count;
+        let is_any = blocked.any(|index| {
+            let task = self.task(index);
+            let is_outside = task.retries && task.object < CHANNELS_END;
+            task.state == State::Blocked && is_outside && task.until == u64::MAX
+        });
+        if is_any && server::copy() == 0 {
+            turn::wait_for_arrivals_until(turn::arrivals(), PAUSE);
+            self.look_outside(Waited::Woken);
         }
     }
 
@@ -307,8 +327,6 @@ impl Scheduler {
 
     /// Who can run spins for others, and they wait. It goes on if somebody outside may end what they wait for.
     fn spins_in_vain(&mut self) {
-        /// How long they are given each time, in milliseconds.
-        const PAUSE: u64 = 5;
         if self.hope(&World::now(self.away > 0)) == Hope::None {
             self.tell_places();
             self.ends_with(ending::LIVELOCK);
