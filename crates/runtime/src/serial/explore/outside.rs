@@ -1,7 +1,8 @@
 //! What copies may not do to the world: they share the program's files, sockets and terminals with the user.
 //!
 //! * What a copy prints goes to a file of the search's.
-//! * A file that is opened for writing is a private copy in memory instead ([`answer`]), and so is one that was open before.
+//! * A file that is opened for writing is a private copy in memory instead ([`answer`]), and so is one that was open before. Opened once more
+//!   for writing it is the same copy, so that locks on it keep threads apart.
 //! * A file that is read has a position of its own in every copy.
 //! * Everything else that others could notice or miss ends the run: it is not let happen, and the tool is told what kind it was.
 //!
@@ -10,7 +11,7 @@
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use deadheat_wire::explore::{effect, ending};
 
@@ -21,7 +22,8 @@ use crate::{memory, sys};
 const MOST_FILES: usize = 256;
 /// The largest file that is copied.
 const MOST_BYTES: usize = 16 << 20;
-/// The third argument of the server's own `clone`, which the kernel does not look at: this one is let pass.
+/// An argument that the kernel does not look at, of our own calls: the server's `clone` (the third), and opening a copy again (the
+/// last). These are let pass.
 pub const PASS: usize = 0x6465_6164;
 
 /// What is done about a descriptor in every copy.
@@ -153,15 +155,21 @@ fn is_shared(fd: usize, about: &libc::stat) -> bool {
     })
 }
 
-/// The same file with a position of its own.
+/// The same file with a position of its own, for reading.
 fn reopen(fd: usize) -> isize {
+    reopen_for(fd, libc::O_RDONLY | libc::O_CLOEXEC)
+}
+
+/// The same file, opened once more.
+fn reopen_for(fd: usize, flags: i32) -> isize {
     let mut path = *b"/proc/self/fd/\0\0\0\0";
     let digits = [fd / 100, fd / 10 % 10, fd % 10];
     let first = digits.iter().position(|digit| *digit > 0).unwrap_or(2);
     for (at, digit) in digits[first..].iter().enumerate() {
         path[14 + at] = b'0' + *digit as u8;
     }
-    sys::open(&path, libc::O_RDONLY | libc::O_CLOEXEC, 0)
+    let (folder, path) = (libc::AT_FDCWD as usize, path.as_ptr() as usize);
+    sys::call(libc::SYS_openat, [folder, path, flags as usize, 0, 0, PASS])
 }
 
 /// A private copy of a file's contents, in memory.
@@ -244,6 +252,76 @@ extern "C" fn refused(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
     }
 }
 
+/// Files of which this copy of the program has private copies, so many at most, with descriptors that are kept for them.
+struct Copied {
+    /// Which file, as a number that is not 0.
+    files: [AtomicU64; MOST_COPIED],
+    kept: [AtomicU32; MOST_COPIED],
+}
+
+const MOST_COPIED: usize = 64;
+/// The first of the descriptors that are kept: programs use lower ones.
+const KEPT_FROM: usize = 512;
+
+static COPIED: Copied = Copied {
+    files: [const { AtomicU64::new(0) }; MOST_COPIED],
+    kept: [const { AtomicU32::new(0) }; MOST_COPIED],
+};
+
+impl Copied {
+    /// The descriptor that is kept for a file.
+    fn find(&self, file: u64) -> Option<usize> {
+        let mut files = self.files.iter();
+        let at = files.position(|known| known.load(Ordering::Acquire) == file)?;
+        let kept = self.kept[at].load(Ordering::Acquire);
+        (kept != 0).then_some(kept as usize)
+    }
+
+    /// Keeps a descriptor for a file that was not known. Where there is no room, it will not be known again.
+    fn keep(&self, file: u64, copy: isize) {
+        let kept = call(
+            libc::SYS_fcntl,
+            [copy as usize, libc::F_DUPFD_CLOEXEC as usize, KEPT_FROM],
+        );
+        if !(1..1000).contains(&kept) {
+            return;
+        }
+        let free = |place: &&AtomicU64| {
+            place
+                .compare_exchange(0, file, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+        };
+        match self.files.iter().position(|place| free(&place)) {
+            Some(at) => self.kept[at].store(kept as u32, Ordering::Release),
+            None => drop(sys::close(kept as i32)),
+        }
+    }
+}
+
+/// A number for a file: one that is there by what the kernel calls it, one that is not by its path.
+fn number_of(there: isize, path: usize) -> u64 {
+    const PRIME: u64 = 0x100_0000_01b3;
+    if there >= 0 {
+        // SAFETY: a place for the kernel's answer.
+        let mut about: libc::stat = unsafe { core::mem::zeroed() };
+        call(
+            libc::SYS_fstat,
+            [there as usize, &raw mut about as usize, 0],
+        );
+        return (about.st_dev << 40 ^ about.st_ino) | 1 << 63;
+    }
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    for at in 0.. {
+        // SAFETY: the program's path, which ends with a zero; the kernel has read it, too.
+        let byte = unsafe { *((path + at) as *const u8) };
+        if byte == 0 {
+            break;
+        }
+        hash = (hash ^ u64::from(byte)).wrapping_mul(PRIME);
+    }
+    (hash >> 1) | 1
+}
+
 /// A file is to be opened for writing: a private copy of it is. `None` if it is a FIFO, which leads elsewhere.
 fn answer(folder: usize, path: usize, flags: i32) -> Option<isize> {
     let read = (libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) as usize;
@@ -259,6 +337,17 @@ fn answer(folder: usize, path: usize, flags: i32) -> Option<isize> {
         sys::close(there as i32);
         return Some(-(libc::EEXIST as isize));
     }
+    let file = number_of(there, path);
+    if let Some(kept) = COPIED.find(file) {
+        if there >= 0 {
+            sys::close(there as i32);
+        }
+        // One that this copy has made is there now.
+        if flags & libc::O_EXCL != 0 {
+            return Some(-(libc::EEXIST as isize));
+        }
+        return Some(reopen_for(kept, flags & !libc::O_CREAT));
+    }
     let from = if flags & libc::O_TRUNC != 0 {
         -1
     } else {
@@ -267,6 +356,9 @@ fn answer(folder: usize, path: usize, flags: i32) -> Option<isize> {
     let copy = copy_of(from);
     if there >= 0 {
         sys::close(there as i32);
+    }
+    if copy >= 0 {
+        COPIED.keep(file, copy);
     }
     if copy >= 0 && flags & libc::O_APPEND != 0 {
         call(
@@ -467,9 +559,12 @@ impl Filter {
     fn refuse_opening(&mut self, number: libc::c_long, flags: u32) {
         let writing = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
         self.load(0);
-        self.equals(number as u32, 0, 3);
+        self.equals(number as u32, 0, 5);
         self.load_argument(flags);
-        self.has(writing as u32, 0, 1);
+        self.has(writing as u32, 0, 3);
+        // The kernel does not look at this one: it marks our own calls.
+        self.load_argument(5);
+        self.equals(PASS as u32, 1, 0);
         self.verdict(libc::SECCOMP_RET_TRAP);
     }
 
