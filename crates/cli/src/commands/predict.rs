@@ -93,8 +93,8 @@ pub struct Args {
     config: ConfigArgs,
 
     /// How much may be done for small windows, which see all of the trace: counted work that takes about so long on
-    /// an ordinary machine; or none, for no limit. [default: 10m]
-    #[arg(long, value_name = "TIME|none", default_value = "10m", hide_default_value = true, value_parser = Total::parse)]
+    /// an ordinary machine; or none, for no limit.
+    #[arg(long, value_name = "TIME|none", default_value = "10m", value_parser = Total::parse)]
     budget: Total,
 
     #[command(flatten)]
