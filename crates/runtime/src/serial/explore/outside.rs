@@ -293,7 +293,7 @@ impl Copied {
         };
         match self.files.iter().position(|place| free(&place)) {
             Some(at) => self.kept[at].store(kept as u32, Ordering::Release),
-            None => drop(sys::close(kept as i32)),
+            None => sys::close(kept as i32),
         }
     }
 }
