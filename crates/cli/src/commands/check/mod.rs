@@ -298,19 +298,15 @@ impl Args {
         analysis
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));
-        if let Some(Others::Searched(others)) = &mut others {
-            is_open |= !others.unsettled.is_empty();
-            analysis.take_in_findings(std::mem::take(&mut others.findings));
+        if let Some(others) = &mut others {
+            if let Others::Searched(searched) = others {
+                is_open |= !searched.unsettled.is_empty();
+            }
+            let mut found = others.take_findings();
+            found.retain(|finding| !suppressions.match_finding(finding));
+            ways::tell(&recorded.traces[0], &[], &mut found, &mut analysis.remarks);
+            analysis.take_in_findings(found);
         }
-        analysis
-            .findings
-            .retain(|finding| !suppressions.match_finding(finding));
-        ways::tell(
-            &recorded.traces[0],
-            &[],
-            &mut analysis.findings,
-            &mut analysis.remarks,
-        );
         let outcome = scanned.map(|scanned| scanned.join(&mut analysis.findings));
         analysis
             .findings
@@ -499,7 +495,7 @@ impl OrderFigures {
                 seconds: Some(explored.took.as_secs_f64()),
                 unconfirmed: explored.unsettled.clone(),
             }),
-            Others::Seeds(runs) => Some(OrderFigures {
+            Others::Seeds { runs, .. } => Some(OrderFigures {
                 executions: (*runs).into(),
                 exhausted: false,
                 seconds: None,

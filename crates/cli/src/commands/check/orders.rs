@@ -12,6 +12,7 @@ use deadheat_trace::Steps;
 use super::Args;
 use crate::again::{self, Again};
 use crate::analysis::{self, Analysis, Reading};
+use crate::assembly;
 use crate::budget::{self, Allowance};
 use crate::config::Config;
 use crate::confirm;
@@ -37,15 +38,31 @@ const SEEDS: u32 = 8;
 pub(super) enum Others {
     /// Copies were executed.
     Searched(Box<Explored>),
-    /// So many runs with other seeds were recorded.
-    Seeds(u32),
+    /// Runs with other seeds were recorded.
+    Seeds {
+        /// How many.
+        runs: u32,
+        /// What they show.
+        findings: Vec<Finding>,
+    },
     /// A run is too long for what may be done.
     TooLong,
 }
 
+impl Others {
+    /// What was found, which is handed over.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        match self {
+            Others::Searched(explored) => std::mem::take(&mut explored.findings),
+            Others::Seeds { findings, .. } => std::mem::take(findings),
+            Others::TooLong => Vec::new(),
+        }
+    }
+}
+
 impl Args {
     /// Executes the program in other orders, if its run proves nothing; `None` if it does, or the program
-    /// cannot be copied. What other seeds show is added to the analysis.
+    /// cannot be copied.
     pub(super) fn other_orders(
         &self,
         store: &Store,
@@ -76,7 +93,7 @@ impl Args {
                 match allowance.times(cost).min(SEEDS.into()) as u32 {
                     0 => Ok(Some(Others::TooLong)),
                     seeds => self
-                        .other_seeds(store, recorded, config, analysis, seeds, allowance)
+                        .other_seeds(store, recorded, config, seeds, allowance)
                         .map(Some),
                 }
             }
@@ -113,16 +130,15 @@ impl Args {
         store: &Store,
         recorded: &Recorded,
         config: &Config,
-        analysis: &mut Analysis,
         wanted: u32,
         allowance: &Allowance,
     ) -> Result<Others> {
         let again = again::of(&recorded.traces[0])?;
         let mut progress = Counted::new("recording with other seeds", wanted.into());
-        let mut runs = 0;
+        let (mut runs, mut findings) = (0, Vec::new());
         let schedules = self.schedule.several(wanted + 1);
         for schedule in schedules.into_iter().skip(1) {
-            if signals::is_stopped() || proves(&analysis.findings) {
+            if signals::is_stopped() || proves(&findings) {
                 break;
             }
             let recording = store.add()?;
@@ -133,15 +149,15 @@ impl Args {
             runs += 1;
             progress.advance();
             match run {
-                Ok(found) if proves(&found) => analysis.take_in_findings(found),
-                Ok(_) => recording.remove()?,
+                Ok(found) if found.is_empty() => recording.remove()?,
+                Ok(found) => findings.extend(found),
                 Err(error) => {
                     let _ = recording.remove();
                     return Err(error);
                 }
             }
         }
-        Ok(Others::Seeds(runs))
+        Ok(Others::Seeds { runs, findings })
     }
 
     /// One more run of a recorded program.
@@ -187,6 +203,8 @@ impl Args {
         if !run.deadlocked && failure::may_be(run.ended) {
             found.take_in_findings(failure::of_run(trace, run.ended)?.into_iter().collect());
         }
+        let tables = input::open(trace)?.tables().clone();
+        assembly::take_back(&mut found.findings, &tables, trace)?;
         found.findings.retain(is_proof);
         Ok(found.findings)
     }

@@ -140,7 +140,7 @@ pub(super) fn findings(
 fn orders(others: &Others, warnings: usize) {
     let said = match others {
         Others::Searched(others) => return searched(others, warnings),
-        Others::Seeds(runs) => counted((*runs).into(), "run") + " with other seeds",
+        Others::Seeds { runs, .. } => counted((*runs).into(), "run") + " with other seeds",
         Others::TooLong => "none: one run is longer than the budget allows (--budget)".to_owned(),
     };
     anstream::println!("{:<16}{said}", "other orders");
