@@ -87,6 +87,8 @@ pub enum Part {
 #[derive(Debug)]
 pub struct Allowance {
     left: Cell<u64>,
+    /// How many events the program does for each that the trace has.
+    weight: Cell<u64>,
     refused: Cell<u64>,
 }
 
@@ -95,6 +97,7 @@ impl Allowance {
     pub fn of(work: u64) -> Self {
         Allowance {
             left: Cell::new(work),
+            weight: Cell::new(1),
             refused: Cell::new(0),
         }
     }
@@ -118,6 +121,16 @@ impl Allowance {
                 false
             }
         }
+    }
+
+    /// From now on runs are those of a program that does so many events for each that its trace has.
+    pub fn weigh(&self, weight: u64) {
+        self.weight.set(weight.max(1));
+    }
+
+    /// What it costs to run the program by so many events of its trace, after planning it from so many.
+    pub fn cost_of_run(&self, planned: u64, events: u64) -> u64 {
+        run(planned, events.saturating_mul(self.weight.get()))
     }
 
     /// A run has gone nowhere until the clock ended it: that counts, however little it did.

@@ -260,6 +260,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
             serial: input.mode() == Mode::Serial,
             seed: input.seed(),
             events,
+            left_out: input.tables().left_out,
             threads: input.tables().threads.len().max(1) as u64,
             bytes,
             complete: input.is_complete(),

@@ -43,6 +43,7 @@ mod scanner;
 mod scratch;
 mod segments;
 mod settings;
+mod sharing;
 mod signals;
 mod stdin;
 mod store;

@@ -16,7 +16,7 @@ use crate::stdin::{self, Source};
 use crate::store::info::{Contents, Ended, Info};
 use crate::store::invocation::{self, Invocation, beside};
 use crate::store::{Recording, moment, traces_beside};
-use crate::terminal::{BAD, BOLD, counted, duration, say, size, styled};
+use crate::terminal::{BAD, BOLD, count, counted, duration, say, size, styled};
 
 /// Where a recording goes.
 pub enum Place {
@@ -108,7 +108,8 @@ impl Place {
         Ok(Place::File(path))
     }
 
-    fn trace(&self) -> PathBuf {
+    /// Where the trace goes.
+    pub fn trace(&self) -> PathBuf {
         match self {
             Place::Store(recording) => recording.trace(),
             Place::File(path) => path.clone(),
@@ -297,7 +298,20 @@ impl Plan {
     }
 }
 
+/// So many accesses, in words.
+fn counted_accesses(many: u64) -> String {
+    match many {
+        1 => "1 access".to_owned(),
+        _ => format!("{} accesses", count(many)),
+    }
+}
+
 impl Recorded {
+    /// It is kept where the first run of the same kind was, and told in its place.
+    pub fn takes_place_of(&mut self, first: &Recorded) {
+        self.place.clone_from(&first.place);
+    }
+
     /// Tells the user how it went; only what needs attention if `quiet`.
     pub fn tell(&self, quiet: bool) {
         let contents = &self.contents;
@@ -314,6 +328,13 @@ impl Recorded {
                 duration(self.took),
                 self.place,
             ));
+            if let Some(left_out) = contents.left_out {
+                say(format_args!(
+                    "{} to memory that threads do not share {} not recorded",
+                    counted_accesses(left_out),
+                    if left_out == 1 { "was" } else { "were" },
+                ));
+            }
         }
         if self.deadlocked {
             say(styled(BAD, "the program was stopped in a deadlock"));

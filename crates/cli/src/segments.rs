@@ -71,7 +71,9 @@ impl<'a> Segments<'a> {
     ) -> Result<Self> {
         let input = input::open(path)?;
         let is_maximal = model == Model::Maximal;
-        let symbols = (!input.tables().modules.is_empty()).then(|| Shared::of(input.tables()));
+        // The code tells nothing of a way on which accesses were left out.
+        let is_followed = !input.tables().modules.is_empty() && input.tables().left_out.is_none();
+        let symbols = is_followed.then(|| Shared::of(input.tables()));
         let needs = match symbols.is_some() && is_maximal {
             true => Needs::Code(Box::default()),
             false if is_maximal && has_branches(path)? => {
@@ -244,7 +246,7 @@ pub fn survey(path: &Path, config: &Config) -> Result<(u64, Option<Constraining>
         return Ok((count, None));
     }
     let input = input::open(path)?;
-    let has_code = !input.tables().modules.is_empty();
+    let has_code = !input.tables().modules.is_empty() && input.tables().left_out.is_none();
     let mut counting = has_code.then(|| Counting::of(input.tables()));
     let steps = Watched::new(input, "looking for shared memory").until_stopped();
     let mut stream = verify::repair(marks::apply(steps, config));

@@ -123,7 +123,7 @@ impl Symbols {
             pc: Some(event.pc()),
             site: place.map(|place| place.address),
             is_steady: facts.is_some_and(|(address, facts)| facts.is_steady(address)),
-            passed: passed.filter(|_| mode == Mode::Serial),
+            passed: passed.filter(|_| mode == Mode::Serial && tables.left_out.is_none()),
             address,
         };
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use coarse::{CoarsePlanner, CoarseRequest};
-use deadheat_trace::{Event, EventIndex, Op, Skipped, Step, Tables, ThreadId};
+use deadheat_trace::{Event, EventIndex, Op, Pc, Skipped, Step, Tables, ThreadId};
 pub use deadheat_wire::plan::{After, GoalKind};
 use deadheat_wire::plan::{PlanEvent, PlanSite, Region};
 use deadheat_wire::{CHANNELS_END, SIGNAL_CHANNELS};
@@ -61,6 +61,8 @@ pub struct Planner<'a> {
     beginning: Vec<(ThreadId, u64)>,
     goals: Vec<Option<(ThreadId, PlanEvent)>>,
     index: u64,
+    /// The trace lacks accesses to memory that threads do not share.
+    partial: bool,
 }
 
 /// Whether code without hooks did something.
@@ -116,6 +118,7 @@ impl Counted {
 /// What was collected: schedules of these events can be planned.
 pub struct Collected {
     regions: u32,
+    partial: bool,
     sites: Arc<Vec<PlanSite>>,
     /// By number: the events, and which of the trace's they are.
     threads: Vec<(Arc<Vec<PlanEvent>>, Counted)>,
@@ -165,6 +168,7 @@ impl<'a> Planner<'a> {
             beginning: Vec::new(),
             goals: vec![None; goals],
             index: 0,
+            partial: false,
         }
     }
 
@@ -177,12 +181,15 @@ impl<'a> Planner<'a> {
     pub fn step(&mut self, step: &Step, made_up: bool, tables: &Tables) {
         let index = EventIndex(self.index);
         self.index += 1;
+        self.partial |= tables.left_out.is_some();
         let id = step.event.thread();
         let op = step.event.op();
         let mut goals = self.request.goal.next.iter();
         let goal = goals.position(|next| *next == index);
         let is_wanted = self.is_wanted(index, id);
-        let is_planned = is_wanted && !made_up && is_counted(op);
+        // A fence that is nowhere in the program says only how far its thread was.
+        let is_mark = op == Op::Fence && step.event.pc() == Pc::UNKNOWN;
+        let is_planned = is_wanted && !made_up && is_counted(op) && !is_mark;
         let is_block = matches!(op, Op::Alloc | Op::Free);
         let planned = (is_planned || goal.is_some() || is_block).then(|| self.event(step, tables));
         if let (Some(goal), Some(planned)) = (goal, planned) {
@@ -276,6 +283,7 @@ impl<'a> Planner<'a> {
         let threads = self.threads.into_iter();
         Ok(Collected {
             regions: self.regions.count(),
+            partial: self.partial,
             sites: Arc::new(self.sites.into_all()),
             threads: threads
                 .map(|thread| (Arc::new(thread.events), thread.counted))
@@ -335,6 +343,7 @@ impl Collected {
         Ok(Plan::of(Parts {
             goal: self.kind,
             steady,
+            partial: self.partial,
             regions: self.regions,
             sites: Arc::clone(&self.sites),
             threads: needed.into_iter().map(thread).collect(),

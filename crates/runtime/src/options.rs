@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::options::{self as described, Described};
-use deadheat_wire::{explore, inputs, leave_out, plan, watch};
+use deadheat_wire::{explore, inputs, leave_out, plan, shared, watch};
 
 use crate::{memory, message, sys};
 
@@ -78,6 +78,7 @@ options!(
     NO_OVERSIZED,
     NO_SUBSET,
     SILENT,
+    WHOLE,
     HELP,
 );
 
@@ -112,6 +113,7 @@ pub fn read() -> Option<&'static [u8]> {
         (&INPUTS, inputs::INPUTS),
         (&LEAVE_OUT, leave_out::LEAVE_OUT),
         (&EXPLORE, explore::EXPLORE),
+        (&SHARED, shared::SHARED),
     ];
     for (file, name) in files {
         if let Some(path) = variables().find_map(|variable| value(variable, name)) {
@@ -147,6 +149,8 @@ pub static PLAN: Named = Named::none();
 pub static INPUTS: Named = Named::none();
 /// Accesses that are not recorded.
 pub static LEAVE_OUT: Named = Named::none();
+/// Which memory threads share.
+pub static SHARED: Named = Named::none();
 /// The board of a search.
 pub static EXPLORE: Named = Named::none();
 

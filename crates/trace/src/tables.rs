@@ -22,6 +22,8 @@ pub struct Tables {
     pub locations: Vec<String>,
     /// What the recorder wants the user to know, such as why it stopped early.
     pub notes: Vec<String>,
+    /// How many accesses the recording lacks as threads do not share the memory; `None` if it lacks none for that.
+    pub left_out: Option<u64>,
     /// Places whose accesses were not announced one by one, as far as the recording was read: mostly calls of
     /// the C library's functions that copy, by whatever code.
     pub copies: BTreeSet<Pc>,

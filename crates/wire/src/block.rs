@@ -9,7 +9,7 @@ pub struct FileHeader {
     magic: [u8; 8],
     /// The format's version.
     pub version: u32,
-    /// [`FileHeader::SERIAL`] or zero.
+    /// [`FileHeader::SERIAL`], [`FileHeader::SHARED`].
     pub flags: u32,
     /// The seed of a serial recording's schedule.
     pub seed: u64,
@@ -26,6 +26,8 @@ const _: () = assert!(size_of::<FileHeader>() == FileHeader::WORDS * 8);
 impl FileHeader {
     /// Flag: one thread ran at a time; one stream holds everything, with values.
     pub const SERIAL: u32 = 1;
+    /// Flag: accesses to memory that threads do not share are left out, and functions that have nothing else.
+    pub const SHARED: u32 = 2;
     /// Its length in words.
     pub const WORDS: usize = 7;
 

@@ -29,6 +29,7 @@ pub mod meta;
 mod op;
 pub mod options;
 pub mod plan;
+pub mod shared;
 pub mod watch;
 pub mod word;
 
@@ -38,8 +39,9 @@ pub use live::{LIVE_BUFFER, LIVE_MAGIC, LiveHeader, SLOT_BYTES};
 pub use op::{Op, Order, TRIED};
 
 /// The format's version: a reader refuses a file with a larger one. The second one has the operations
-/// of attempts that were refused, the third one what threads got from the system.
-pub const VERSION: u32 = 5;
+/// of attempts that were refused, the third one what threads got from the system, the sixth one can lack
+/// accesses to memory that threads do not share.
+pub const VERSION: u32 = 6;
 
 /// The first eight bytes of every recording.
 pub const FILE_MAGIC: [u8; 8] = *b"DEADHEAT";

@@ -7,6 +7,7 @@
 //! THREAD_NAME thread u32, length u32, name
 //! NOTE        text
 //! STOPPED     text
+//! LEFT_OUT    u64
 //! ```
 //! Unknown kinds are passed over, so a later minor addition does not need a new version.
 
@@ -23,6 +24,8 @@ pub const NOTE: u32 = 4;
 pub const EXECUTED: &str = "the program executed another";
 /// Why the recording stopped before the program ended, while there was still room to say so.
 pub const STOPPED: u32 = 5;
+/// How many accesses the recording lacks, as threads do not share the memory.
+pub const LEFT_OUT: u32 = 6;
 
 /// The parent of the first thread.
 pub const NO_THREAD: u32 = u32::MAX;

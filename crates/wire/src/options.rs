@@ -61,6 +61,8 @@ options! {
     NO_SUBSET = "no_subset", ["0", "1"], 0, "detailed: without the lockset-subset rule";
     SILENT = "silent", ["0", "1"], 0,
         "serial: no event is written, only how the run ended (for runs whose schedule is known)";
+    WHOLE = "whole", [], 0,
+        "serial: with DEADHEAT_SHARED, so many events are recorded whole; 0: all of them";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 

@@ -19,7 +19,7 @@
 //! What comes of it is written to the file `<plan>.verdict`, in one piece, as text:
 //!
 //! ```text
-//! deadheat-verdict 1 4711             version, process
+//! deadheat-verdict 2 4711             version, process
 //! reached                             all goals stand (if there are none: all events happened)
 //!  at 0 1 write ADDRESS 4 PC          goal, thread, operation, address, bytes, place
 //! diverged 1 17                       thread, how many of its events had happened
@@ -39,7 +39,7 @@ pub const VERDICT: &str = ".verdict";
 /// The first word of a verdict.
 pub const VERDICT_MAGIC: &str = "deadheat-verdict";
 /// The version of both.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The first eight bytes of a plan.
 pub const MAGIC: [u8; 8] = *b"DHPLAN\0\0";
 
@@ -117,6 +117,10 @@ pub struct PlanHeader {
     pub goals: u32,
     /// How many regions: their numbers are smaller.
     pub regions: u32,
+    /// 1 if threads do more than the plan says: accesses to memory that they do not share.
+    pub partial: u32,
+    /// Not used.
+    pub reserved: u32,
     /// How many sites.
     pub sites: u64,
     /// How many segments.
@@ -215,7 +219,7 @@ pub struct PlanGoal {
     pub event: PlanEvent,
 }
 
-const _: () = assert!(size_of::<PlanHeader>() == 88);
+const _: () = assert!(size_of::<PlanHeader>() == 96);
 const _: () = assert!(size_of::<PlanThread>() == 24);
 const _: () = assert!(size_of::<PlanSegment>() == 16);
 const _: () = assert!(size_of::<PlanSite>() == 16);

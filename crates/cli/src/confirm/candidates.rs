@@ -12,7 +12,7 @@ use deadheat_trace::{EventIndex, Pc};
 
 use super::{Case, settle};
 use crate::analysis::Analysis;
-use crate::budget::{self, Allowance};
+use crate::budget::Allowance;
 use crate::error::Result;
 use crate::how::How;
 use crate::numbered::Numbered;
@@ -43,7 +43,7 @@ pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Resu
         let places = places(&events, &candidate.next);
         of_places.entry(places).or_default().push(candidate);
     }
-    let cost = budget::run(events.count, events.count);
+    let cost = allowance.cost_of_run(events.count, events.count);
     let (mut tried, mut left_out) = (0, 0);
     let mut progress = Counted::new("trying schedules", analysis.findings.len() as u64);
     for finding in &mut analysis.findings {

@@ -97,13 +97,18 @@ impl Case {
     /// Runs the program into the finding, and on as `after` says.
     pub fn enforce(&self, after: After, first: u32, output: Output) -> Result<Enforced> {
         let plan = self.plan.clone().then(after, first);
-        let manner = Manner::of(output, self.witness.trace.events);
+        let manner = Manner::of(output, self.executed());
         fine::run(&self.again, &plan, manner)
     }
 
     /// What it costs to run the program into the finding and to its end.
     fn cost_of_whole(&self) -> u64 {
-        budget::run(0, self.witness.trace.events)
+        budget::run(0, self.executed())
+    }
+
+    /// How many events the recorded run had, with those that its trace lacks.
+    fn executed(&self) -> u64 {
+        self.witness.trace.events + self.tables.left_out.unwrap_or(0)
     }
 
     /// Whether a run that did not come to the finding refutes it: the program has done something else than the schedule says,
@@ -204,12 +209,12 @@ pub(super) const UNPAID: &str = "the budget ended before its turn: --budget give
 
 fn one(finding: &mut Finding, path: &Path, allowance: &Allowance) -> Result<Next> {
     let prefix = last_event(finding) + 1;
-    if !allowance.pays(budget::run(prefix, prefix)) {
+    if !allowance.pays(allowance.cost_of_run(prefix, prefix)) {
         finding.not_enforced = Some(UNPAID.to_owned());
         return Ok(Next::Done);
     }
     let mut case = Case::of(path)?;
-    let is_long = case.witness.trace.events > LONG;
+    let is_long = case.executed() > LONG;
     let after = match is_long && case.witness.kind != Kind::Failure {
         true => After::Stop,
         false => After::Go,

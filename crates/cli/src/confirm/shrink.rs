@@ -30,7 +30,7 @@ type Schedule = Vec<(ThreadId, u64)>;
 /// Makes the schedule of a case shorter; the last run that still led to the finding, if there was one.
 pub fn shrink(case: &mut Case) -> Result<Option<Enforced>> {
     let allowance = Allowance::of(WORK);
-    let cost = budget::run(0, case.witness.trace.events);
+    let cost = budget::run(0, case.executed());
     let mut best = joined(&case.collected.schedule);
     let mut reached = None;
     if best.len() > MOST {

@@ -12,7 +12,7 @@ use deadheat_trace::Steps;
 
 use super::fine::{Enforced, Output};
 use super::{Case, UNPAID, consequence, keep, last_event, note};
-use crate::budget::{self, Allowance};
+use crate::budget::Allowance;
 use crate::error::Result;
 use crate::input;
 use crate::progress::Counted;
@@ -37,7 +37,7 @@ pub fn all(
     };
     let trace = trace_of(path)?;
     if open.len() > 1 && !signals::is_stopped() {
-        let cost = budget::run(furthest + 1, trace.events);
+        let cost = allowance.cost_of_run(furthest + 1, trace.events);
         if allowance.pays(cost) && settle_together(&mut open, &trace, furthest, allowance)? {
             return Ok(());
         }
@@ -48,7 +48,7 @@ pub fn all(
         if signals::is_stopped() {
             break;
         }
-        if !allowance.pays(budget::run(last_event(finding) + 1, trace.events)) {
+        if !allowance.pays(allowance.cost_of_run(last_event(finding) + 1, trace.events)) {
             finding.not_enforced = Some(UNPAID.to_owned());
         } else if let Err(error) = settle_alone(finding, trace.clone(), allowance) {
             note(remarks, "what was seen was not enforced", &error);

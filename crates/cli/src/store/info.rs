@@ -58,12 +58,27 @@ pub struct Contents {
     pub seed: u64,
     /// How many events.
     pub events: u64,
+    /// How many accesses it lacks as threads do not share the memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<u64>,
     /// How many threads.
     pub threads: u64,
     /// Its size on disk.
     pub bytes: u64,
     /// Whether it was closed in good order.
     pub complete: bool,
+}
+
+impl Contents {
+    /// How many events the run had, recorded or not.
+    pub fn executed(&self) -> u64 {
+        self.events + self.left_out.unwrap_or(0)
+    }
+
+    /// How many events the run had for each that was recorded.
+    pub fn weight(&self) -> u64 {
+        self.executed().div_ceil(self.events.max(1))
+    }
 }
 
 impl Ended {

@@ -161,6 +161,7 @@ impl<'a> CoarsePlanner<'a> {
                 false => GoalKind::Deadlock,
             },
             steady,
+            partial: false,
             regions: Region::FIRST_BLOCK + self.regions.len() as u32,
             sites: Arc::new(self.sites.into_all()),
             threads: threads.collect(),

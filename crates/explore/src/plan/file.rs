@@ -25,6 +25,8 @@ pub struct Plan {
 pub(super) struct Parts {
     pub goal: GoalKind,
     pub steady: bool,
+    /// Threads do more than the trace has.
+    pub partial: bool,
     pub regions: u32,
     pub sites: Arc<Vec<PlanSite>>,
     /// The threads: their number, their events, and how many of these happen.
@@ -80,6 +82,8 @@ impl Plan {
                 threads: threads.len() as u32,
                 goals: goals.len() as u32,
                 regions: parts.regions,
+                partial: u32::from(parts.partial),
+                reserved: 0,
                 sites: parts.sites.len() as u64,
                 segments: segments.len() as u64,
                 events: first,
@@ -173,6 +177,8 @@ impl Plan {
             header.threads,
             header.goals,
             header.regions,
+            header.partial,
+            header.reserved,
         ] {
             bytes.extend_from_slice(&half.to_le_bytes());
         }

@@ -509,7 +509,7 @@ unsafe fn pop_frame() {
         }
         (*local).frame = frame;
         match mode() {
-            Mode::Serial => serial::leave((*frame).caller),
+            Mode::Serial => serial::leave((*frame).caller, (*frame).node != 0),
             Mode::Watch => {}
             _ if ready() => (*local).cursor.leave((*frame).caller),
             _ => {}

@@ -76,6 +76,13 @@ pub fn note(text: &str) {
     });
 }
 
+/// How many accesses were left out.
+pub fn left_out(count: u64) {
+    write(|writer| {
+        writer.begin(meta::LEFT_OUT).u64(count).end();
+    });
+}
+
 /// Modules known already: the bias, the start of the code and when it was seen, mixed.
 const MOST_MODULES: usize = 1024;
 static SEEN: [AtomicU64; MOST_MODULES] = [const { AtomicU64::new(0) }; MOST_MODULES];

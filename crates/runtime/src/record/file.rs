@@ -15,6 +15,7 @@ use deadheat_wire::{BlockHeader, BlockKind, FileHeader, SLOT_BYTES, meta};
 use super::{Stop, room};
 use crate::message;
 use crate::options::{self, MAX_PATH};
+use crate::serial::shared;
 use crate::sys::{self, Spin};
 
 static TRACE: AtomicI32 = AtomicI32::new(-1);
@@ -65,6 +66,7 @@ pub fn create_for_child(process: u32) -> bool {
 }
 
 fn create_beside(path: &[u8], process: u32) -> bool {
+    shared::forget();
     set_path(path, Some(process));
     finish_create(open_new())
 }
@@ -119,10 +121,10 @@ fn finish_create(fd: isize) -> bool {
         });
         return false;
     }
-    let flags = if SERIAL.load(Ordering::Relaxed) == 1 {
-        FileHeader::SERIAL
-    } else {
-        0
+    let flags = match SERIAL.load(Ordering::Relaxed) {
+        0 => 0,
+        _ if shared::leaves_out() => FileHeader::SERIAL | FileHeader::SHARED,
+        _ => FileHeader::SERIAL,
     };
     let header = FileHeader::new(flags, options::SEED.get(), sys::getpid()).to_words();
     let wrote = sys::writev(fd as i32, &header, &[]); // 56 bytes: no limit is that small
@@ -171,8 +173,10 @@ pub fn append(header: &[u64; BlockHeader::WORDS], payload: &[u64]) -> bool {
 }
 
 /// Ends the recording before the program does. If there is still room, the trace says why.
-fn stop(why: Stop) {
-    super::fail(why);
+pub fn stop(why: Stop) {
+    if why != Stop::Length {
+        super::fail(why);
+    }
     let fd = TRACE.swap(-1, Ordering::AcqRel);
     if fd < 0 || matches!(why, Stop::Refused(_)) {
         return;

@@ -27,7 +27,8 @@ mod tests;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use cursor::Cursor;
-use stop::Stop;
+pub use file::stop as stop_early;
+pub use stop::Stop;
 pub use stream::{BlockCopy, Stream};
 
 use crate::local::{Inside, local};
@@ -92,6 +93,9 @@ fn begin(path: &'static [u8]) {
         1 => Mode::Serial,
         _ => Mode::Watch,
     };
+    if wanted == Mode::Serial {
+        serial::shared::load_wanted();
+    }
     let begun = match wanted {
         Mode::Watch => watch::start(path),
         _ => file::create(path, wanted == Mode::Serial),
@@ -156,7 +160,7 @@ pub fn close(reason: &str, for_good: bool) {
             facts::note(deadheat_wire::inputs::OTHER);
         }
         threads::flush_all();
-        serial::flush();
+        serial::flush(for_good);
         file::end(reason, for_good);
     }
     if for_good {

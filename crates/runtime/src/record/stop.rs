@@ -11,6 +11,8 @@ pub enum Stop {
     Size,
     /// The disk has no more room than is to stay free.
     Space,
+    /// It was to have so many events; the rest of the run only shows which memory threads share.
+    Length,
 }
 
 impl Stop {
@@ -27,6 +29,7 @@ impl Stop {
         match self {
             Stop::Size => "it has reached its largest size",
             Stop::Space => "the disk is nearly full",
+            Stop::Length => "it has as many events as it was to have",
             Stop::Refused(error) => match -error as i32 {
                 libc::ENOSPC => "the disk is full",
                 libc::EDQUOT => "the disk quota is used up",
@@ -42,7 +45,7 @@ impl Stop {
         match self {
             Stop::Size => " (--max-size allows more)",
             Stop::Space => " (make room, record to another disk, or leave less free: --keep-free)",
-            Stop::Refused(_) => "",
+            Stop::Refused(_) | Stop::Length => "",
         }
     }
 }
@@ -52,7 +55,7 @@ impl fmt::Display for Stop {
         f.write_str(self.told())?;
         match self {
             Stop::Refused(error) => write!(f, " (error {})", -error),
-            Stop::Size | Stop::Space => Ok(()),
+            Stop::Size | Stop::Space | Stop::Length => Ok(()),
         }
     }
 }

@@ -3,16 +3,22 @@
 //! A read's value is there when its hook is called, for nobody else runs until it has happened.
 //! A write's is not: it is put off until the thread's next event and written down then, with
 //! what the memory holds by that time. Nobody else has run in between, so the order is right.
+//!
+//! A recording may leave out accesses to memory that threads do not share ([`super::shared`]), and then
+//! functions, too, in which nothing else is: they are entered with their first event.
 
 use deadheat_wire::{BLOCK_BYTES, BlockHeader, MAX_RANGE_VALUES, Op, word};
 
+use super::shared::Shared;
 use super::straight::stores_between;
+use crate::local::{Local, local};
 use crate::record::event::Sync;
-use crate::record::{Cursor, Stream, handler, next_seq};
+use crate::record::{Cursor, Stop, Stream, handler, next_seq, stop_early};
 
 /// A write that was announced and may not have happened yet.
 #[derive(Clone, Copy)]
 struct Deferred {
+    thread: u32,
     /// The tag of an access; 0 for a range.
     kind: u64,
     addr: usize,
@@ -22,6 +28,8 @@ struct Deferred {
     before: u64,
     /// A read was let pass already.
     passed: bool,
+    /// The recording is to have it.
+    is_wanted: bool,
 }
 
 /// The stream and its state. Used only by the thread that has the turn.
@@ -39,6 +47,8 @@ pub struct Log {
     pub lock_changes: u64,
     /// Nothing is written.
     is_silent: bool,
+    /// Which memory threads share.
+    shared: Shared,
 }
 
 impl Log {
@@ -53,6 +63,7 @@ impl Log {
             changes: 0,
             lock_changes: 0,
             is_silent: false,
+            shared: Shared::none(),
         }
     }
 
@@ -66,12 +77,19 @@ impl Log {
     pub fn open(&mut self) {
         *self = Log::new();
         self.stream.open(&mut self.cursor, 0, BlockHeader::VALUES);
+        self.shared.begin();
     }
 
-    /// Writes out what is buffered.
-    pub fn flush(&mut self) {
+    /// Writes out what is buffered, at the end (`for_good`) also what was seen of the memory.
+    pub fn flush(&mut self, for_good: bool) {
         self.settle();
+        if for_good {
+            self.catch_up();
+        }
         self.stream.flush(&mut self.cursor, self.thread);
+        if for_good {
+            self.shared.write(self.events);
+        }
     }
 
     /// Makes room for a record with this many further words, and says whose it is.
@@ -80,6 +98,11 @@ impl Log {
         if self.is_silent {
             return false;
         }
+        if self.events > self.shared.whole && self.shared.whole > 0 {
+            self.end_early();
+            return false;
+        }
+        self.shared.catch_up(thread);
         let left = (self.cursor.end as usize).saturating_sub(self.cursor.cur as usize) / 8;
         if !self.cursor.has_room() || left <= further {
             self.stream.flush(&mut self.cursor, self.thread);
@@ -96,37 +119,129 @@ impl Log {
         true
     }
 
+    /// As many events were recorded as were to be. The run goes on, and what threads share is looked at.
+    #[cold]
+    fn end_early(&mut self) {
+        self.stream.flush(&mut self.cursor, self.thread);
+        stop_early(Stop::Length);
+        self.is_silent = true;
+    }
+
+    /// Says of every thread how far it is, if accesses behind its last event were left out: who counts
+    /// other threads' events counts these, too.
+    #[cold]
+    fn catch_up(&mut self) {
+        for thread in 0..self.shared.threads() {
+            if self.shared.catch_up(thread) {
+                self.put_sync(thread, &Sync::new(Op::Fence, 0, 0), [0; 2], [0; 2]);
+                // It is none of the run's.
+                self.events -= 1;
+            }
+        }
+    }
+
+    /// Writes down which functions the running thread is in that were not yet.
+    #[inline]
+    fn open_frames(&mut self, thread: u32) {
+        if self.shared.leaves_out {
+            // SAFETY: the running thread's own state; whoever has an event is attached.
+            unsafe {
+                let local = local();
+                if (*(*local).thread).id == thread {
+                    self.open_frames_of(thread, local);
+                }
+            }
+        }
+    }
+
+    /// The same for a thread that waits.
+    ///
+    /// # Safety
+    /// It is attached, and this is its state.
+    pub unsafe fn open_frames_of(&mut self, thread: u32, local: *mut Local) {
+        if !self.shared.leaves_out || local.is_null() {
+            return;
+        }
+        // SAFETY: as the caller says; the sentinel ends the loop, and no frame below it is looked at.
+        unsafe {
+            let top = (*local).frame;
+            let mut first = top;
+            while (*first.sub(1)).sp != usize::MAX && (*first.sub(1)).node == 0 {
+                first = first.sub(1);
+            }
+            while first < top {
+                (*first).node = 1;
+                if self.room(thread, 0) {
+                    self.cursor.enter((*first).caller, (*first).last_pc);
+                }
+                // It was counted when it was entered.
+                self.events -= 1;
+                first = first.add(1);
+            }
+        }
+    }
+
+    /// Looks at an access that is about to happen; whether the recording is to have it.
+    #[inline]
+    fn look(&mut self, thread: u32, writes: bool, addr: usize, length: usize) -> bool {
+        if !self.shared.is_on {
+            return true;
+        }
+        let seen = self.shared.access(thread, writes, addr, length);
+        if seen.is_external && self.shared.leaves_out {
+            self.catch_up();
+        }
+        if !seen.is_wanted {
+            self.shared.leave_out(thread);
+        }
+        seen.is_wanted
+    }
+
     /// Writes down the write that was put off, if there is one: it has happened by now.
     pub fn settle(&mut self) {
         if let Some(write) = self.deferred.take() {
             let Deferred {
+                thread,
                 kind,
                 addr,
                 length,
                 pc,
                 before,
+                is_wanted,
                 ..
             } = write;
             if length > MAX_RANGE_VALUES || fingerprint(addr, length) != before {
                 self.changes += 1;
             }
+            if self.shared.is_on {
+                self.shared.written(addr, length);
+            }
             match kind {
-                0 => self.put_range(self.thread, true, addr, length, pc),
-                _ => self.put_access(self.thread, kind, addr, pc),
+                _ if !is_wanted => self.events += 1,
+                0 => self.put_range(thread, true, addr, length, pc),
+                _ => self.put_access(thread, kind, addr, pc),
             }
         }
     }
 
     fn defer(&mut self, thread: u32, kind: u64, addr: usize, length: usize, pc: usize) {
-        if self.room(thread, 0) || self.is_silent {
+        let is_wanted = self.look(thread, true, addr, length);
+        if is_wanted {
+            self.open_frames(thread);
+        } else {
+            self.events += 1;
+        }
+        if !is_wanted || self.room(thread, 0) || self.is_silent {
             let before = fingerprint(addr, length);
             self.deferred = Some(Deferred {
+                thread,
                 kind,
                 addr,
                 length,
                 pc,
                 before,
                 passed: false,
+                is_wanted,
             });
         }
     }
@@ -136,6 +251,11 @@ impl Log {
         if kind < word::WRITE1 {
             self.let_pass(addr, size_of_kind(kind), pc);
             self.put_kept();
+            if !self.look(thread, false, addr, size_of_kind(kind)) {
+                self.events += 1;
+                return;
+            }
+            self.open_frames(thread);
             self.put_access(thread, kind, addr, pc);
         } else {
             self.settle();
@@ -153,6 +273,11 @@ impl Log {
         } else {
             self.let_pass(addr, length, pc);
             self.put_kept();
+            if !self.look(thread, false, addr, length) {
+                self.events += 1;
+                return;
+            }
+            self.open_frames(thread);
             self.put_range(thread, false, addr, length, pc);
         }
     }
@@ -245,7 +370,37 @@ impl Log {
             op if changes_nothing(op) => {}
             _ => self.changes += 1,
         }
+        if self.shared.is_on {
+            self.look_at(thread, sync, read, written);
+        }
+        self.open_frames(thread);
         self.put_sync(thread, sync, read, written);
+    }
+
+    /// What a synchronisation does to the memory and to the order of threads.
+    fn look_at(&mut self, thread: u32, sync: &Sync, read: [u64; 2], written: [u64; 2]) {
+        let (object, operand) = (sync.object, sync.operand.unwrap_or(0));
+        let is_external = match sync.op {
+            op if op.is_atomic() => {
+                let read = op.reads().then_some(read);
+                let written = op.writes().then_some(written);
+                let bytes = word::size_of_code(sync.size_code);
+                self.shared.atomic(object, bytes, read, written)
+            }
+            // A thread is cancelled: see `catch_up`.
+            Op::Send => operand > 0,
+            _ => false,
+        };
+        if is_external && self.shared.leaves_out {
+            self.catch_up();
+        }
+        match sync.op {
+            Op::Alloc => self.shared.alloc(object, operand as usize),
+            Op::Free => self.shared.free(thread, object),
+            Op::Fork => self.shared.fork(thread, object as u32),
+            Op::Join => self.shared.join(thread, object as u32),
+            _ => {}
+        }
     }
 
     fn put_sync(&mut self, thread: u32, sync: &Sync, read: [u64; 2], written: [u64; 2]) {
@@ -269,6 +424,7 @@ impl Log {
     pub fn input(&mut self, thread: u32, kind: u32, value: u64) {
         self.settle();
         self.changes += 1;
+        self.open_frames(thread);
         if self.room(thread, 1) {
             // SAFETY: there is room for both words.
             unsafe {
@@ -282,15 +438,23 @@ impl Log {
     /// A function's entry.
     pub fn enter(&mut self, thread: u32, caller: usize, callee: usize) {
         self.settle();
+        if self.shared.leaves_out {
+            self.events += 1;
+            return;
+        }
         if self.room(thread, 0) {
             // SAFETY: there is room.
             unsafe { self.cursor.enter(caller, callee) };
         }
     }
 
-    /// A function's exit.
-    pub fn leave(&mut self, thread: u32, caller: usize) {
+    /// A function's exit. `was_entered`: its entry was written down late, see [`Log::open_frames`].
+    pub fn leave(&mut self, thread: u32, caller: usize, was_entered: bool) {
         self.settle();
+        if self.shared.leaves_out && !was_entered {
+            self.events += 1;
+            return;
+        }
         if self.room(thread, 0) {
             // SAFETY: there is room.
             unsafe { self.cursor.leave(caller) };

@@ -6,6 +6,7 @@
 //! * [`endings`]: who can end a wait.
 //! * [`signals`]: each thread's own. [`timers`]: those that end in one.
 //! * [`log`]: the one stream of events, with values; [`straight`] looks at the code for it.
+//! * [`shared`]: which memory threads share, so that the rest can be left out.
 //! * [`replay`]: a schedule that is enforced instead.
 //! * [`explore`]: a run of a search for schedules.
 //! * [`hang`]: does it ever end?
@@ -22,6 +23,7 @@ mod log;
 mod policy;
 pub mod replay;
 mod scheduler;
+pub mod shared;
 pub mod signals;
 mod straight;
 mod task;
@@ -481,9 +483,9 @@ pub fn enter(caller: usize, callee: usize) {
     with_turn(|me| turn_holder().log.enter(id(me), caller, callee));
 }
 
-/// A function's exit.
-pub fn leave(caller: usize) {
-    with_turn(|me| turn_holder().log.leave(id(me), caller));
+/// A function's exit; see `Log::leave`.
+pub fn leave(caller: usize, was_entered: bool) {
+    with_turn(|me| turn_holder().log.leave(id(me), caller, was_entered));
 }
 
 /// The number that an enforced schedule or a search has for the thread that is about to be created.
@@ -530,12 +532,12 @@ pub fn cut_short(passed: bool) -> bool {
     !off() && unsafe { scheduler().cut_short(passed) }
 }
 
-/// Writes out what is buffered, when the recording is closed.
-pub fn flush() {
+/// Writes out what is buffered, when the recording is closed; `for_good`: and does not go on.
+pub fn flush(for_good: bool) {
     if !off() {
         // SAFETY: the program is ending in this thread, or is about to be replaced; should
         // another have the turn, it is stopped in a call and touches nothing.
-        unsafe { scheduler().log.flush() };
+        unsafe { scheduler().log.flush(for_good) };
     }
 }
 

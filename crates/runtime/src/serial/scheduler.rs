@@ -623,6 +623,8 @@ impl Scheduler {
             thread.id, thread.task.object
         ));
         if let Some(wait) = &thread.task.unended {
+            // SAFETY: it has not ended, so its state is there.
+            unsafe { self.log.open_frames_of(thread.id, thread.local) };
             self.log.sync(thread.id, wait, [0; 2], [0; 2]);
         }
     }

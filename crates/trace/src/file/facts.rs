@@ -57,6 +57,7 @@ impl Facts {
                 meta::THREAD_NAME => self.thread_name(body),
                 meta::NOTE => self.note(body),
                 meta::STOPPED => self.stop(body),
+                meta::LEFT_OUT => self.left_out(body),
                 // A later addition.
                 _ => Some(()),
             }
@@ -93,6 +94,11 @@ impl Facts {
             bias,
             first_pc: fits.then_some(Pc(first_pc as u32))?,
         });
+        Some(())
+    }
+
+    fn left_out(&mut self, body: &[u8]) -> Option<()> {
+        self.tables.left_out = Some(u64_at(body, 0)?);
         Some(())
     }
 

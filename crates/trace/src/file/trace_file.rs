@@ -55,7 +55,11 @@ impl TraceFile {
             salvage::from_live_file(&path, &mut image, &mut blocks);
         }
         blocks.sort(mode(&header));
-        let (tables, code, last_thread) = blocks.facts.finish();
+        let (mut tables, code, last_thread) = blocks.facts.finish();
+        if header.flags & FileHeader::SHARED != 0 {
+            // How many is not known of one that was cut off.
+            tables.left_out.get_or_insert(0);
+        }
         Ok(TraceFile {
             path,
             header,

@@ -42,6 +42,7 @@ use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
+use crate::sharing::Sharing;
 use crate::signals;
 use crate::store::{Recording, Store};
 use crate::terminal::{counted, say};
@@ -194,6 +195,7 @@ impl Args {
         let confirming = self.budget.part(Part::Confirming);
         let ordering = self.budget.part(Part::Orders);
         let mut late = None;
+        let mut sharing = Sharing::default();
         signals::keep_findings();
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
             let at = match number {
@@ -221,7 +223,8 @@ impl Args {
             if is_cut_short {
                 break;
             }
-            let recorded = plan.run()?;
+            let recorded = sharing.record(plan)?;
+            confirming.weigh(recorded.contents.weight());
             is_cut_short |= signals::take();
             late = late.or(told::late(&recorded));
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
@@ -290,7 +293,10 @@ impl Args {
         let no_others = is_cut_short || late.is_some() || self.time.is_some();
         let mut others = match no_others {
             true => None,
-            false => self.other_orders(&store, &recorded, &config, &mut analysis, &ordering),
+            false => {
+                let at = (&store, &mut sharing);
+                self.other_orders(at, &recorded, &config, &mut analysis, &ordering)
+            }
         };
         let is_stopped = signals::is_stopped();
         is_open |= is_stopped || is_cut_short || late.is_some() || confirming.is_over();

@@ -26,6 +26,7 @@ use crate::launch;
 use crate::prediction::Model;
 use crate::progress::Counted;
 use crate::recorder::{Place, Plan, Recorded};
+use crate::sharing::Sharing;
 use crate::signals;
 use crate::store::Store;
 
@@ -65,7 +66,7 @@ impl Args {
     /// cannot be copied.
     pub(super) fn other_orders(
         &self,
-        store: &Store,
+        (store, sharing): (&Store, &mut Sharing),
         recorded: &Recorded,
         config: &Config,
         analysis: &mut Analysis,
@@ -81,7 +82,7 @@ impl Args {
         {
             return None;
         }
-        let events = recorded.contents.events;
+        let events = recorded.contents.executed();
         let done = match events > SMALL {
             false => {
                 let executions = self.orders.min(allowance.times(budget::copy(events)));
@@ -89,11 +90,12 @@ impl Args {
                 searched.map(|explored| explored.map(|all| Others::Searched(Box::new(all))))
             }
             true => {
-                let cost = budget::run(events.saturating_mul(4), events);
+                let analysed = recorded.contents.events.saturating_mul(4);
+                let cost = budget::run(analysed, events);
                 match allowance.times(cost).min(SEEDS.into()) as u32 {
                     0 => Ok(Some(Others::TooLong)),
                     seeds => self
-                        .other_seeds(store, recorded, config, seeds, allowance)
+                        .other_seeds((store, sharing), recorded, config, seeds, allowance)
                         .map(Some),
                 }
             }
@@ -127,7 +129,7 @@ impl Args {
     /// Records the program with other seeds until one of them shows something.
     fn other_seeds(
         &self,
-        store: &Store,
+        (store, sharing): (&Store, &mut Sharing),
         recorded: &Recorded,
         config: &Config,
         wanted: u32,
@@ -143,9 +145,10 @@ impl Args {
             }
             let recording = store.add()?;
             let plan = self.plan_again(&again, schedule.options(true), recording.clone());
-            let run = plan
-                .run()
-                .and_then(|other| self.seen_in(&other, config, allowance));
+            let run = sharing.record(plan).and_then(|other| {
+                allowance.weigh(other.contents.weight());
+                self.seen_in(&other, config, allowance)
+            });
             runs += 1;
             progress.advance();
             match run {

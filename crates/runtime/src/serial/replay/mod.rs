@@ -317,7 +317,8 @@ impl Replay {
             let comes_to_wait = goal.op == Op::Take as u8
                 && matches!(Op::from_number(deed.op), Some(Op::Receive | Op::Send))
                 && self.same_place(&goal, deed.pc);
-            return match is_write_of_copy(&goal, &deed) || comes_to_wait {
+            let passes = self.is_unsaid(&deed);
+            return match is_write_of_copy(&goal, &deed) || comes_to_wait || passes {
                 true => Ok(false),
                 false => Err(deed),
             };

@@ -1,0 +1,403 @@
+//! Which memory the program's threads share, found out while it runs: a serial run can be repeated, so what
+//! one run shows the recording of the next leaves out.
+//!
+//! Memory constrains a schedule if its conflicting accesses are not ordered by the creation and the join of
+//! threads ([`state`]; `deadheat_predict`'s `leave_out` argues it), if it is accessed atomically, or if
+//! code without hooks has changed it. All accesses to such words are recorded, others need not be.
+//! Whoever leaves some out must know that a thread was further than its last event when code without hooks
+//! changed something: then a fence says so ([`Seen::is_external`]).
+//!
+//! The recording that leaves out looks as well, so it knows whether it has left out too much (`missed`):
+//! nothing rests on the two runs being the same.
+//!
+//! * [`order`]: creation and join.
+//! * [`state`]: a word's.
+//! * [`maps`]: where all that is kept.
+
+mod maps;
+mod order;
+mod state;
+
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use deadheat_wire::shared::{Entry, FOUND, Header, MAGIC};
+
+use self::order::{Order, THREADS};
+use super::log::load;
+use crate::options::{self, MAX_PATH};
+use crate::record::facts;
+use crate::{memory, sys};
+
+/// The recording that begins looks for shared memory.
+static LOOKS: AtomicBool = AtomicBool::new(false);
+/// It leaves out what is not shared.
+static LEAVES_OUT: AtomicBool = AtomicBool::new(false);
+/// How many events are recorded whole if it does not; 0: all.
+static WHOLE: AtomicU64 = AtomicU64::new(0);
+
+/// What was seen of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The recording is to have it.
+    pub is_wanted: bool,
+    /// Code without hooks has changed the memory.
+    pub is_external: bool,
+}
+
+/// What is known of the program's memory.
+pub struct Shared {
+    /// Whether anything is looked at.
+    pub is_on: bool,
+    /// Whether accesses are left out of the recording.
+    pub leaves_out: bool,
+    order: Order,
+    /// For each thread whether accesses were left out since its last event.
+    behind: *mut u8,
+    listed: usize,
+    left_out: u64,
+    missed: u64,
+    /// How many events are recorded whole.
+    pub whole: u64,
+}
+
+/// Before a recording: is it to look for shared memory, and what is it to leave out?
+pub fn load_wanted() {
+    let Some(path) = options::SHARED.path() else {
+        return;
+    };
+    if !maps::reserve() {
+        return;
+    }
+    LOOKS.store(true, Ordering::Relaxed);
+    WHOLE.store(options::WHOLE.get(), Ordering::Relaxed);
+    let file = sys::open(path, libc::O_RDONLY | libc::O_CLOEXEC, 0);
+    if file < 0 {
+        return;
+    }
+    LEAVES_OUT.store(read_wanted(file as i32), Ordering::Relaxed);
+    sys::close(file as i32);
+}
+
+/// Whether the recording at hand leaves something out.
+pub fn leaves_out() -> bool {
+    LEAVES_OUT.load(Ordering::Relaxed)
+}
+
+/// Another recording than the one that was asked for begins: it has everything.
+pub fn forget() {
+    LOOKS.store(false, Ordering::Relaxed);
+    LEAVES_OUT.store(false, Ordering::Relaxed);
+}
+
+/// Takes in which words the recording is to have; false if the file makes no sense.
+fn read_wanted(file: i32) -> bool {
+    const HEADER: usize = size_of::<Header>();
+    const ENTRY: usize = size_of::<Entry>();
+    let mut header = [0; HEADER];
+    if sys::read(file, &mut header) != HEADER as isize || header[..MAGIC.len()] != MAGIC {
+        return false;
+    }
+    let number = |bytes: &[u8], at: usize| {
+        let part = bytes[at * 8..].first_chunk().copied();
+        u64::from_le_bytes(part.unwrap_or_default())
+    };
+    let mut left = number(&header, 4);
+    let mut buffer = [0; ENTRY * 64];
+    while left > 0 {
+        let wanted = ENTRY * left.min(64) as usize;
+        let mut got = 0;
+        while got < wanted {
+            match sys::read(file, &mut buffer[got..wanted]) {
+                ..=0 => return false,
+                more => got += more as usize,
+            }
+        }
+        for entry in buffer[..wanted].chunks_exact(ENTRY) {
+            maps::want(number(entry, 0), number(entry, 1));
+        }
+        left -= (wanted / ENTRY) as u64;
+    }
+    true
+}
+
+impl Shared {
+    /// Looks at nothing.
+    pub const fn none() -> Self {
+        Shared {
+            is_on: false,
+            leaves_out: false,
+            order: Order::none(),
+            behind: core::ptr::null_mut(),
+            listed: 0,
+            left_out: 0,
+            missed: 0,
+            whole: 0,
+        }
+    }
+
+    /// Looks at what was asked for.
+    pub fn begin(&mut self) {
+        *self = Shared::none();
+        if !LOOKS.load(Ordering::Relaxed) {
+            return;
+        }
+        self.behind = memory::pages(THREADS);
+        self.is_on = self.order.begin() && !self.behind.is_null();
+        self.leaves_out = self.is_on && leaves_out();
+        self.whole = match self.leaves_out {
+            true => 0,
+            false => WHOLE.load(Ordering::Relaxed),
+        };
+    }
+
+    /// An access that is about to happen.
+    #[inline]
+    pub fn access(&mut self, thread: u32, writes: bool, addr: usize, bytes: usize) -> Seen {
+        let mut seen = Seen {
+            is_wanted: !self.leaves_out || thread as usize >= THREADS,
+            is_external: false,
+        };
+        let (first, last) = (addr & !7, (addr + bytes.max(1) - 1) & !7);
+        for word in (first..=last).step_by(8) {
+            let mask = bytes_of(word, addr, bytes);
+            // SAFETY: `is_on`, so the state is mapped; the program is about to access some of the word's
+            // bytes, and the others are in the same page. Nobody else looks at the state.
+            unsafe {
+                let cell = maps::cell(word);
+                let held = load(word, 8);
+                let known = spread((*cell).known() & mask);
+                let is_external = (held ^ *maps::value(word)) & known != 0;
+                let was_shared = (*cell).is_shared();
+                let mut next = (*cell).accessed(thread, writes, &mut self.order);
+                if is_external {
+                    next = next.shared();
+                }
+                if !writes {
+                    let of_mask = spread(mask);
+                    let value = maps::value(word);
+                    *value = *value & !of_mask | held & of_mask;
+                    next = next.knowing(mask);
+                }
+                if next != *cell {
+                    *cell = next;
+                }
+                if next.is_shared() && !was_shared {
+                    self.mark(word);
+                }
+                seen.is_external |= is_external;
+                seen.is_wanted |= maps::is_wanted(word);
+            }
+            if word < last {
+                maps::mark_linked(word, &mut self.listed);
+            }
+        }
+        seen
+    }
+
+    /// A write has happened.
+    #[inline]
+    pub fn written(&mut self, addr: usize, bytes: usize) {
+        let (first, last) = (addr & !7, (addr + bytes.max(1) - 1) & !7);
+        for word in (first..=last).step_by(8) {
+            let mask = bytes_of(word, addr, bytes);
+            let of_mask = spread(mask);
+            // SAFETY: as in `access`.
+            unsafe {
+                let value = maps::value(word);
+                *value = *value & !of_mask | load(word, 8) & of_mask;
+                *maps::cell(word) = (*maps::cell(word)).knowing(mask);
+            }
+        }
+    }
+
+    /// An atomic access that has happened, with what it read and wrote if it did; whether code without
+    /// hooks had changed the memory.
+    pub fn atomic(
+        &mut self,
+        addr: usize,
+        bytes: usize,
+        read: Option<[u64; 2]>,
+        written: Option<[u64; 2]>,
+    ) -> bool {
+        let mut is_external = false;
+        let (first, last) = (addr & !7, (addr + bytes.max(1) - 1) & !7);
+        for word in (first..=last).step_by(8) {
+            let mask = bytes_of(word, addr, bytes);
+            let of_mask = spread(mask);
+            // What the bytes of this word are in the values, which begin at the access's first byte.
+            let of_word = |values: [u64; 2]| match word.checked_sub(addr) {
+                Some(0) => values[0],
+                Some(offset) => (u128::from(values[0]) | u128::from(values[1]) << 64)
+                    .unbounded_shr(offset as u32 * 8) as u64,
+                None => values[0] << ((addr - word) * 8),
+            };
+            // SAFETY: as in `access`.
+            unsafe {
+                let (cell, value) = (maps::cell(word), maps::value(word));
+                if let Some(read) = read {
+                    let known = spread((*cell).known() & mask);
+                    is_external |= (of_word(read) ^ *value) & known != 0;
+                }
+                if let Some(held) = written.or(read) {
+                    *value = *value & !of_mask | of_word(held) & of_mask;
+                }
+                if !(*cell).is_shared() {
+                    self.mark(word);
+                }
+                *cell = (*cell).shared().knowing(mask);
+            }
+        }
+        is_external
+    }
+
+    /// A word is shared.
+    #[cold]
+    fn mark(&mut self, word: usize) {
+        if maps::mark_shared(word, &mut self.listed) && self.leaves_out && !maps::is_wanted(word) {
+            self.missed += 1;
+        }
+    }
+
+    /// New memory.
+    pub fn alloc(&mut self, start: usize, bytes: usize) {
+        let (from, to) = (start.next_multiple_of(8), (start + bytes) & !7);
+        if from < to {
+            maps::clear(from, to);
+        }
+        // SAFETY: `is_on`, so the state is mapped, and nobody else looks at it.
+        unsafe { *maps::length(start) = maps::units(bytes) };
+    }
+
+    /// It is given back, which is a write to all of it that was accessed.
+    pub fn free(&mut self, thread: u32, start: usize) {
+        // SAFETY: as in `alloc`.
+        let units = unsafe { core::mem::take(&mut *maps::length(start)) };
+        let end = start + maps::bytes(units).max(1);
+        for word in (start & !7..end).step_by(8) {
+            // SAFETY: as in `access`.
+            unsafe {
+                let cell = maps::cell(word);
+                if (*cell).is_new() || (*cell).is_shared() {
+                    continue;
+                }
+                *cell = (*cell).accessed(thread, true, &mut self.order);
+                if (*cell).is_shared() {
+                    self.mark(word);
+                }
+            }
+        }
+    }
+
+    /// A thread creates another.
+    pub fn fork(&mut self, parent: u32, child: u32) {
+        self.order.fork(parent, child);
+    }
+
+    /// A thread has waited for another one's end.
+    pub fn join(&mut self, parent: u32, child: u32) {
+        self.order.join(parent, child);
+    }
+
+    /// One more than the largest number of a thread that may have accesses left out.
+    pub fn threads(&self) -> u32 {
+        self.order.threads() as u32
+    }
+
+    /// An access of a thread is left out.
+    pub fn leave_out(&mut self, thread: u32) {
+        self.left_out += 1;
+        // SAFETY: accesses of threads with larger numbers are not left out.
+        unsafe { *self.behind.add(thread as usize) = 1 };
+    }
+
+    /// An event of a thread is recorded; whether accesses were left out since the one before.
+    pub fn catch_up(&mut self, thread: u32) -> bool {
+        if !self.leaves_out || thread as usize >= THREADS {
+            return false;
+        }
+        // SAFETY: there is room for so many.
+        unsafe { core::mem::take(&mut *self.behind.add(thread as usize)) != 0 }
+    }
+
+    /// Writes down what was found; `events`: how many there were.
+    pub fn write(&mut self, events: u64) {
+        let Some(path) = options::SHARED.path().filter(|_| self.is_on) else {
+            return;
+        };
+        self.is_on = false;
+        if self.leaves_out {
+            facts::left_out(self.left_out);
+        }
+        let mut full = [0; MAX_PATH];
+        let end = path.len() - 1;
+        if end + FOUND.len() >= full.len() {
+            return;
+        }
+        full[..end].copy_from_slice(&path[..end]);
+        full[end..end + FOUND.len()].copy_from_slice(FOUND.as_bytes());
+        let flags = libc::O_CREAT | libc::O_TRUNC | libc::O_WRONLY | libc::O_CLOEXEC;
+        let file = sys::open(&full[..=end + FOUND.len()], flags, 0o600);
+        if file < 0 {
+            return;
+        }
+        let header = [
+            u64::from_le_bytes(MAGIC),
+            events,
+            self.left_out,
+            self.missed,
+            self.listed as u64,
+        ];
+        sys::writev(file as i32, &header, &[]);
+        let mut buffer = [0; 3 * 128];
+        for first in (0..self.listed).step_by(128) {
+            let count = (self.listed - first).min(128);
+            for number in 0..count {
+                let entry = maps::entry(first + number);
+                buffer[number * 3..number * 3 + 3].copy_from_slice(&entry);
+            }
+            // A file that is too short is noticed by its reader.
+            sys::writev(file as i32, &buffer[..count * 3], &[]);
+        }
+        sys::close(file as i32);
+    }
+}
+
+/// Which bytes of a word an access touches: a bit each.
+#[inline(always)]
+fn bytes_of(word: usize, addr: usize, bytes: usize) -> u8 {
+    let from = addr.saturating_sub(word);
+    let to = (addr + bytes - word).min(8);
+    (0xFF_u32 << from & 0xFF_u32 >> (8 - to)) as u8
+}
+
+/// All bits of the bytes that have a bit.
+#[inline(always)]
+fn spread(bytes: u8) -> u64 {
+    let one_each = (u64::from(bytes).wrapping_mul(0x0101_0101_0101_0101)) & 0x8040_2010_0804_0201;
+    // 0x80 of each byte is set if any of its bits was.
+    let high = ((one_each + 0x7F7F_7F7F_7F7F_7F7F) | one_each) & 0x8080_8080_8080_8080;
+    (high >> 7).wrapping_mul(0xFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_spread() {
+        for bytes in 0..=u8::MAX {
+            let expected = (0..8).filter(|byte| bytes >> byte & 1 != 0);
+            let expected = expected.fold(0, |all, byte| all | 0xFF << (byte * 8));
+            assert_eq!(spread(bytes), expected, "{bytes:#x}");
+        }
+    }
+
+    #[test]
+    fn accesses_touch_bytes_of_words() {
+        assert_eq!(bytes_of(0x10, 0x10, 8), 0xFF);
+        assert_eq!(bytes_of(0x10, 0x12, 2), 0b1100);
+        assert_eq!(bytes_of(0x10, 0x16, 4), 0b1100_0000);
+        assert_eq!(bytes_of(0x18, 0x16, 4), 0b11);
+        assert_eq!(bytes_of(0x18, 0x10, 100), 0xFF);
+    }
+}

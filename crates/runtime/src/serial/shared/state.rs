@@ -1,0 +1,212 @@
+//! What is known of a word of memory: whether every schedule has its conflicting accesses in one order.
+//!
+//! Of all accesses so far the state keeps two moments. It is exact for memory that one thread has at a
+//! time, and for memory that several only read; what it is not sure of is shared. (So is what one
+//! thread writes after several have read it, unless it is alone by then.)
+
+use super::order::{MOMENT_BITS, Moment, Order};
+
+/// A word's state, and which of its bytes have a known value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell(pub u64);
+
+/// Nobody has accessed it since it is what it is.
+const NEW: u64 = 0;
+/// All writes are before the end of the first moment, all accesses before that of the second.
+const ONE: u64 = 1;
+/// Threads that are not ordered read it; all writes are before the end of the first moment.
+const READ: u64 = 2;
+/// Its conflicting accesses are not ordered.
+const SHARED: u64 = 3;
+
+const TAG: u64 = 3;
+const FIRST: u32 = 2;
+const SECOND: u32 = FIRST + MOMENT_BITS;
+const KNOWN: u32 = SECOND + MOMENT_BITS;
+const MOMENT: u64 = (1 << MOMENT_BITS) - 1;
+
+const _: () = assert!(KNOWN + 8 <= 64);
+
+impl Cell {
+    fn with(self, tag: u64, first: Moment, second: Moment) -> Cell {
+        let moments = u64::from(first.0) << FIRST | u64::from(second.0) << SECOND;
+        Cell(self.0 & 0xFF << KNOWN | moments | tag)
+    }
+
+    fn first(self) -> Moment {
+        Moment((self.0 >> FIRST & MOMENT) as u32)
+    }
+
+    fn second(self) -> Moment {
+        Moment((self.0 >> SECOND & MOMENT) as u32)
+    }
+
+    /// Whether its conflicting accesses are not ordered.
+    #[inline]
+    pub fn is_shared(self) -> bool {
+        self.0 & TAG == SHARED
+    }
+
+    /// Whether anybody has accessed it.
+    pub fn is_new(self) -> bool {
+        self.0 & TAG == NEW
+    }
+
+    /// The same, shared.
+    pub fn shared(self) -> Cell {
+        Cell(self.0 | SHARED)
+    }
+
+    /// Which bytes have a known value: a bit each.
+    #[inline]
+    pub fn known(self) -> u8 {
+        (self.0 >> KNOWN) as u8
+    }
+
+    /// The same, with more bytes known.
+    #[inline]
+    pub fn knowing(self, bytes: u8) -> Cell {
+        Cell(self.0 | u64::from(bytes) << KNOWN)
+    }
+
+    /// What it is after an access.
+    #[inline]
+    pub fn accessed(self, thread: u32, writes: bool, order: &mut Order) -> Cell {
+        let tag = self.0 & TAG;
+        if tag == SHARED {
+            return self;
+        }
+        let Some(now) = order.now(thread) else {
+            return self.shared();
+        };
+        let last = |is_write: bool| match is_write {
+            true => now,
+            false => self.first(),
+        };
+        match tag {
+            ONE if self.second() == now => self.with(ONE, last(writes), now),
+            ONE if order.is_before(self.second(), thread) => self.with(ONE, last(writes), now),
+            ONE | READ if !writes && order.is_before(self.first(), thread) => {
+                self.with(READ, self.first(), Moment::BEGINNING)
+            }
+            READ if writes && order.is_alone(thread) => self.with(ONE, now, now),
+            NEW => self.with(ONE, last(writes), now),
+            _ => self.shared(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Does {
+        Access(u32, bool),
+        Fork(u32),
+        Join(u32, u32),
+    }
+
+    fn does() -> impl Strategy<Value = Does> {
+        prop_oneof![
+            6 => (0u32..4, any::<bool>()).prop_map(|(thread, writes)| Does::Access(thread, writes)),
+            1 => (0u32..4).prop_map(Does::Fork),
+            1 => (0u32..4, 0u32..4).prop_map(|(parent, child)| Does::Join(parent, child)),
+        ]
+    }
+
+    /// All accesses with what is before each, as sets.
+    #[derive(Default)]
+    struct Slow {
+        before: Vec<Vec<usize>>,
+        accesses: Vec<(usize, u32, bool, Vec<usize>)>,
+        count: usize,
+    }
+
+    impl Slow {
+        fn access(&mut self, thread: u32, writes: bool) -> bool {
+            let known = self.before[thread as usize].clone();
+            let is_ordered = self
+                .accesses
+                .iter()
+                .all(|(number, _, other, _)| !(writes || *other) || known.contains(number));
+            self.count += 1;
+            self.before[thread as usize].push(self.count);
+            self.accesses.push((self.count, thread, writes, known));
+            is_ordered
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            cases: 2000,
+            rng_seed: proptest::test_runner::RngSeed::Fixed(7),
+            ..ProptestConfig::default()
+        })]
+
+        /// Whatever is not called shared has its conflicting accesses in order; memory that one thread
+        /// has at a time, and memory that is only read, is not called shared.
+        #[test]
+        fn unordered_conflicts_are_shared(steps in prop::collection::vec(does(), 0..60)) {
+            let (mut order, mut cell, mut slow) = (Order::none(), Cell::default(), Slow::default());
+            prop_assert!(order.begin());
+            slow.before.resize(4, Vec::new());
+            let (mut alive, mut over) = (vec![0u32], Vec::new());
+            let (mut conflicts, mut is_written) = (false, false);
+            for step in steps {
+                match step {
+                    Does::Access(thread, writes) if alive.contains(&thread) => {
+                        conflicts |= !slow.access(thread, writes);
+                        is_written |= writes;
+                        cell = cell.accessed(thread, writes, &mut order);
+                        prop_assert!(cell.is_shared() || !conflicts, "{:?}", slow.accesses);
+                        prop_assert!(is_written || !cell.is_shared());
+                    }
+                    Does::Fork(parent) if alive.contains(&parent) && alive.len() + over.len() < 4 => {
+                        let child = (alive.len() + over.len()) as u32;
+                        slow.before[child as usize] = slow.before[parent as usize].clone();
+                        alive.push(child);
+                        order.fork(parent, child);
+                    }
+                    Does::Join(parent, child)
+                        if parent != child && alive.contains(&parent) && alive.contains(&child) =>
+                    {
+                        let known = slow.before[child as usize].clone();
+                        slow.before[parent as usize].extend(known);
+                        alive.retain(|thread| *thread != child);
+                        over.push(child);
+                        order.join(parent, child);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_handed_on_is_not_shared() {
+        let mut order = Order::none();
+        assert!(order.begin());
+        let mut cell = Cell::default().accessed(0, true, &mut order);
+        order.fork(0, 1);
+        cell = cell
+            .accessed(1, false, &mut order)
+            .accessed(1, true, &mut order);
+        order.join(0, 1);
+        cell = cell.accessed(0, true, &mut order);
+        assert!(!cell.is_shared());
+        order.fork(0, 2);
+        order.fork(0, 3);
+        cell = cell
+            .accessed(2, false, &mut order)
+            .accessed(3, false, &mut order);
+        assert!(!cell.is_shared(), "it is only read by now");
+        assert!(cell.accessed(0, true, &mut order).is_shared());
+        order.join(0, 2);
+        order.join(0, 3);
+        assert!(!cell.accessed(0, true, &mut order).is_shared());
+    }
+}
