@@ -312,6 +312,11 @@ impl Recorded {
         self.place.clone_from(&first.place);
     }
 
+    /// Something more that the user should know.
+    pub fn remark(&mut self, remark: String) {
+        self.remarks.push(remark);
+    }
+
     /// Tells the user how it went; only what needs attention if `quiet`.
     pub fn tell(&self, quiet: bool) {
         let contents = &self.contents;

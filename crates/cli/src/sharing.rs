@@ -10,23 +10,58 @@
 //! ways on which accesses are missing.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use deadheat_wire::shared::{Entry, FOUND, Header, MAGIC, SHARED};
+use deadheat_wire::shared::{Entry, FOUND, Header, MAGIC, SHARED, UNUSABLE};
 
 use crate::again::{self, Again};
 use crate::error::{Error, Result};
 use crate::launch;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::signals;
+use crate::store::info::Ended;
 use crate::store::invocation::beside;
 use crate::store::traces_beside;
+use crate::terminal::{count, counted};
 
-/// So many events are recorded whole: what a short program has. (A write counts twice.)
-const WHOLE: u64 = 2_000_000;
 /// How often a run is repeated that shares more than the one before.
 const TRIES: usize = 3;
+
+/// The longest run that is recorded whole, in events; or none is too long. (A write counts twice.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Longest(Option<u64>);
+
+impl Default for Longest {
+    fn default() -> Self {
+        Longest(Some(2_000_000))
+    }
+}
+
+impl fmt::Display for Longest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(events) => write!(f, "{events}"),
+            None => f.write_str("never"),
+        }
+    }
+}
+
+impl Longest {
+    /// `2000000`, `never`.
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "never" => Ok(Longest(None)),
+            _ => text
+                .parse()
+                .map(|events| Longest(Some(events)))
+                .map_err(|_| "a number of events such as 2000000, or never".to_owned()),
+        }
+    }
+}
 
 /// Which memory the threads of a program share, as far as its runs have shown.
 #[derive(Default)]
@@ -44,11 +79,12 @@ struct Bits {
 /// What a run has shown.
 struct Found {
     header: Header,
-    entries: Vec<Entry>,
+    /// None if there was no room for all of them.
+    entries: Option<Vec<Entry>>,
 }
 
 impl Found {
-    /// What a run has left beside its trace; `None` if it could not.
+    /// What a run has left beside its trace; `None` if it did not look for it.
     fn take(shared: &Path) -> Option<Self> {
         let path = with_suffix(shared, FOUND);
         let bytes = fs::read(&path).ok()?;
@@ -57,26 +93,31 @@ impl Found {
             let bytes = bytes.first_chunk().copied();
             u64::from_le_bytes(bytes.unwrap_or_default())
         });
-        let magic = numbers.next()?.to_le_bytes();
         let mut next = || numbers.next();
         let header = Header {
-            magic,
+            magic: next()?.to_le_bytes(),
             events: next()?,
             left_out: next()?,
             missed: next()?,
             entries: next()?,
         };
-        let mut entries = Vec::new();
-        while let Some(index) = next() {
-            let (shared, linked) = (next()?, next()?);
-            entries.push(Entry {
-                index,
-                shared,
-                linked,
-            });
-        }
-        let is_whole = header.magic == MAGIC && entries.len() as u64 == header.entries;
-        is_whole.then_some(Found { header, entries })
+        let mut entry = || {
+            Some(Entry {
+                index: next()?,
+                shared: next()?,
+                linked: next()?,
+            })
+        };
+        let entries = match header.entries {
+            UNUSABLE => None,
+            many => (0..many).map(|_| entry()).collect(),
+        };
+        (header.magic == MAGIC).then_some(Found { header, entries })
+    }
+
+    /// Whether the recording lacks nothing that it was to have.
+    fn has_all(&self) -> bool {
+        self.entries.is_some() && self.header.missed == 0
     }
 }
 
@@ -87,37 +128,46 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 impl Sharing {
-    /// Records a run: whole if it is short, what threads share if it is long.
-    pub fn record(&mut self, plan: Plan) -> Result<Recorded> {
-        let is_ended = plan.asked_after.is_some();
-        if is_ended || !plan.variables.is_empty() || !plan.steady || !launch::can_be_steady() {
+    /// Records a run: whole if it is not too long, else what threads share.
+    pub fn record(&mut self, plan: Plan, longest: Longest) -> Result<Recorded> {
+        let is_special = plan.asked_after.is_some() || !plan.variables.is_empty();
+        let Longest(Some(whole)) = longest else {
+            return plan.run();
+        };
+        if is_special || !plan.steady || !launch::can_be_steady() {
             return plan.run();
         }
         let trace = plan.place.trace();
         let shared = beside(&trace, "shared");
-        let recorded = self.recorded(plan, &trace, &shared);
+        let recorded = self.recorded(plan, &trace, &shared, whole);
         for path in [with_suffix(&shared, FOUND), shared] {
             let _ = fs::remove_file(path);
         }
         recorded
     }
 
-    fn recorded(&mut self, mut plan: Plan, trace: &Path, shared: &Path) -> Result<Recorded> {
+    fn recorded(
+        &mut self,
+        mut plan: Plan,
+        trace: &Path,
+        shared: &Path,
+        whole: u64,
+    ) -> Result<Recorded> {
         let (options, typed) = (plan.options.clone(), plan.typed.clone());
-        plan.options = format!("{options}:whole={WHOLE}");
+        plan.options = format!("{options}:whole={whole}");
         plan.variables = vec![(SHARED.into(), shared.into())];
         let is_known = !self.words.is_empty();
         if is_known {
             self.write(shared)?;
         }
-        let first = plan.run()?;
-        let found = Found::take(shared);
-        match &found {
-            Some(found) if is_known && found.header.missed == 0 => return Ok(first),
-            Some(found) if !is_known && found.header.events <= WHOLE => return Ok(first),
-            // It could not say so, but it was short.
-            None if first.contents.complete && !is_known => return Ok(first),
-            _ => {}
+        let mut first = plan.run()?;
+        let Some(mut found) = Found::take(shared) else {
+            // Nothing looked, so nothing was left out.
+            return Ok(first);
+        };
+        let executed = found.header.events;
+        if is_known && found.has_all() || !is_known && executed <= whole {
+            return Ok(first);
         }
         let again = again::of(trace)?;
         let repeat = Repeat {
@@ -126,25 +176,36 @@ impl Sharing {
             trace,
             options: &options,
             typed: &typed,
+            // What was ended from outside is repeated up to where it was.
+            until: first.is_cut.then_some(executed),
         };
-        let mut found = found;
         for _ in 0..TRIES {
-            let Some(last) = found.take() else {
+            let Some(entries) = found.entries else {
                 break;
             };
             if signals::is_stopped() {
-                return Ok(first);
+                break;
             }
-            self.take_in(last);
+            self.take_in(entries);
             self.write(shared)?;
             let next = repeat.record(Some(shared))?;
-            let is_same = next.ended == first.ended && !next.is_cut;
             match Found::take(shared) {
-                Some(last) if last.header.missed == 0 && is_same => return repeat.keep(next),
-                last => found = last,
+                Some(last) if last.has_all() && repeat.is_same(&next) => {
+                    return repeat.keep(next);
+                }
+                Some(last) => found = last,
+                None => break,
             }
         }
         if signals::is_stopped() {
+            if !is_known {
+                first.remark(format!(
+                    "only the first {} of {} were recorded: a long run is recorded when it is \
+                     repeated, and it was not, as it was stopped",
+                    counted(whole, "event"),
+                    count(executed),
+                ));
+            }
             return Ok(first);
         }
         let whole = repeat.record(None)?;
@@ -152,8 +213,8 @@ impl Sharing {
     }
 
     /// Adds what a run has shown.
-    fn take_in(&mut self, found: Found) {
-        for entry in found.entries {
+    fn take_in(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
             let bits = self.words.entry(entry.index).or_default();
             bits.shared |= entry.shared;
             bits.linked |= entry.linked;
@@ -220,7 +281,9 @@ struct Repeat<'a> {
     first: &'a Recorded,
     trace: &'a Path,
     options: &'a str,
-    typed: &'a [std::ffi::OsString],
+    typed: &'a [OsString],
+    /// After so many events it is over, if the first one was ended then.
+    until: Option<u64>,
 }
 
 impl Repeat<'_> {
@@ -234,21 +297,39 @@ impl Repeat<'_> {
             let _ = fs::remove_file(path);
         }
         let variables = shared.map(|path| (SHARED.into(), path.into()));
+        let options = match self.until {
+            Some(events) if shared.is_some() => format!("{}:until={events}", self.options),
+            _ => self.options.to_owned(),
+        };
+        let limit = match shared {
+            Some(_) => self.first.took * 2 + Duration::from_secs(20),
+            None => self.first.took + Duration::from_secs(20),
+        };
         let plan = Plan {
             program: self.again.program.clone(),
             command: self.again.invocation.command.clone(),
             typed: self.typed.to_vec(),
-            options: self.options.to_owned(),
+            options,
             steady: true,
             place: Place::file(&self.path())?,
             again: Some(self.again.clone()),
             aside: false,
             variables: variables.into_iter().collect(),
             output: launch::nowhere(),
-            limit: Some(self.first.took * 4 + std::time::Duration::from_secs(20)),
+            limit: Some(limit),
             asked_after: None,
         };
         plan.run()
+    }
+
+    /// Whether a repeated run has ended as the first one has.
+    fn is_same(&self, next: &Recorded) -> bool {
+        let ended = match self.until {
+            // It has killed itself there.
+            Some(_) => Ended::Signal(libc::SIGKILL),
+            None => self.first.ended,
+        };
+        next.ended == ended && !next.is_cut
     }
 
     /// The repeated run is the recording from now on.
@@ -267,13 +348,18 @@ impl Repeat<'_> {
             let own = path.file_name().unwrap_or_default().to_string_lossy();
             let new = with_suffix(self.trace, name.strip_prefix(&*own).unwrap_or_default());
             fs::rename(&*old, &new).map_err(refused)?;
+            // A recording whose end is missing goes on in there.
+            if fs::rename(beside(old, "live"), beside(&new, "live")).is_err() {
+                let _ = fs::remove_file(beside(&new, "live"));
+            }
             *old = new;
         }
-        for what in ["live", "invocation", "stdin", "inputs"] {
+        for what in ["invocation", "stdin", "inputs"] {
             let _ = fs::remove_file(beside(&path, what));
         }
-        // A recording whose end is missing goes on in there.
-        let _ = fs::remove_file(beside(self.trace, "live"));
+        if self.until.is_some() {
+            (repeated.ended, repeated.is_cut) = (self.first.ended, true);
+        }
         repeated.takes_place_of(self.first);
         Ok(repeated)
     }
@@ -283,30 +369,21 @@ impl Repeat<'_> {
 mod tests {
     use super::*;
 
-    fn found(entries: &[(u64, u64, u64)]) -> Found {
+    fn entries(all: &[(u64, u64, u64)]) -> Vec<Entry> {
         let entry = |(index, shared, linked): &(u64, u64, u64)| Entry {
             index: *index,
             shared: *shared,
             linked: *linked,
         };
-        Found {
-            header: Header {
-                magic: MAGIC,
-                events: 0,
-                left_out: 0,
-                missed: 0,
-                entries: entries.len() as u64,
-            },
-            entries: entries.iter().map(entry).collect(),
-        }
+        all.iter().map(entry).collect()
     }
 
     #[test]
     fn words_that_are_accessed_together_are_shared_together() {
         let mut sharing = Sharing::default();
-        sharing.take_in(found(&[(7, 0, 1 << 63), (8, 1, 0)]));
+        sharing.take_in(entries(&[(7, 0, 1 << 63), (8, 1, 0)]));
         assert_eq!(sharing.words[&7].shared, 1 << 63, "the one before it");
-        sharing.take_in(found(&[(9, 0b1000, 0b110), (10, 0, 0b11)]));
+        sharing.take_in(entries(&[(9, 0b1000, 0b110), (10, 0, 0b11)]));
         assert_eq!(sharing.words[&9].shared, 0b1110);
         assert_eq!(sharing.words[&10].shared, 0, "nobody shares those");
     }
@@ -316,12 +393,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("shared");
         let mut sharing = Sharing::default();
-        sharing.take_in(found(&[(3, 0b101, 0), (4, 0, 0), (1 << 30, u64::MAX, 0)]));
+        sharing.take_in(entries(&[(3, 0b101, 0), (4, 0, 0), (1 << 30, u64::MAX, 0)]));
         sharing.write(&path).unwrap();
         fs::rename(&path, with_suffix(&path, FOUND)).unwrap();
         let read = Found::take(&path).unwrap();
         let words: Vec<(u64, u64)> = read
             .entries
+            .unwrap()
             .iter()
             .map(|it| (it.index, it.shared))
             .collect();

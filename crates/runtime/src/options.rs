@@ -79,6 +79,7 @@ options!(
     NO_SUBSET,
     SILENT,
     WHOLE,
+    UNTIL,
     HELP,
 );
 

@@ -63,6 +63,8 @@ options! {
         "serial: no event is written, only how the run ended (for runs whose schedule is known)";
     WHOLE = "whole", [], 0,
         "serial: with DEADHEAT_SHARED, so many events are recorded whole; 0: all of them";
+    UNTIL = "until", [], 0,
+        "serial: with DEADHEAT_SHARED, after so many events the program is killed; 0: never";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 

@@ -36,9 +36,12 @@ pub struct Header {
     pub left_out: u64,
     /// How many words are shared that the recording was not to have.
     pub missed: u64,
-    /// How many entries follow.
+    /// How many entries follow; more may be reserved. [`UNUSABLE`] if there was no room for all.
     pub entries: u64,
 }
+
+/// Instead of how many entries there are: not all that was found is in them.
+pub const UNUSABLE: u64 = u64::MAX;
 
 /// 64 words.
 #[repr(C)]

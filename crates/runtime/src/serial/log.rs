@@ -14,6 +14,7 @@ use super::straight::stores_between;
 use crate::local::{Local, local};
 use crate::record::event::Sync;
 use crate::record::{Cursor, Stop, Stream, handler, next_seq, stop_early};
+use crate::sys;
 
 /// A write that was announced and may not have happened yet.
 #[derive(Clone, Copy)]
@@ -88,13 +89,13 @@ impl Log {
         }
         self.stream.flush(&mut self.cursor, self.thread);
         if for_good {
-            self.shared.write(self.events);
+            self.shared.end(self.events);
         }
     }
 
     /// Makes room for a record with this many further words, and says whose it is.
     fn room(&mut self, thread: u32, further: usize) -> bool {
-        self.events += 1;
+        self.pass();
         if self.is_silent {
             return false;
         }
@@ -117,6 +118,24 @@ impl Log {
             self.thread = thread;
         }
         true
+    }
+
+    /// One more event has happened that is not written down.
+    #[inline]
+    fn pass(&mut self) {
+        self.events += 1;
+        if self.events >= self.shared.until {
+            self.end_run();
+        }
+    }
+
+    /// As many events have happened as were to.
+    #[cold]
+    fn end_run(&mut self) {
+        self.shared.until = u64::MAX;
+        self.flush(true);
+        stop_early(Stop::Length);
+        sys::kill_oneself();
     }
 
     /// As many events were recorded as were to be. The run goes on, and what threads share is looked at.
@@ -187,6 +206,7 @@ impl Log {
         if !self.shared.is_on {
             return true;
         }
+        self.shared.events(self.events);
         let seen = self.shared.access(thread, writes, addr, length);
         if seen.is_external && self.shared.leaves_out {
             self.catch_up();
@@ -217,7 +237,7 @@ impl Log {
                 self.shared.written(addr, length);
             }
             match kind {
-                _ if !is_wanted => self.events += 1,
+                _ if !is_wanted => self.pass(),
                 0 => self.put_range(thread, true, addr, length, pc),
                 _ => self.put_access(thread, kind, addr, pc),
             }
@@ -229,7 +249,7 @@ impl Log {
         if is_wanted {
             self.open_frames(thread);
         } else {
-            self.events += 1;
+            self.pass();
         }
         if !is_wanted || self.room(thread, 0) || self.is_silent {
             let before = fingerprint(addr, length);
@@ -252,7 +272,7 @@ impl Log {
             self.let_pass(addr, size_of_kind(kind), pc);
             self.put_kept();
             if !self.look(thread, false, addr, size_of_kind(kind)) {
-                self.events += 1;
+                self.pass();
                 return;
             }
             self.open_frames(thread);
@@ -274,7 +294,7 @@ impl Log {
             self.let_pass(addr, length, pc);
             self.put_kept();
             if !self.look(thread, false, addr, length) {
-                self.events += 1;
+                self.pass();
                 return;
             }
             self.open_frames(thread);
@@ -439,7 +459,7 @@ impl Log {
     pub fn enter(&mut self, thread: u32, caller: usize, callee: usize) {
         self.settle();
         if self.shared.leaves_out {
-            self.events += 1;
+            self.pass();
             return;
         }
         if self.room(thread, 0) {
@@ -452,7 +472,7 @@ impl Log {
     pub fn leave(&mut self, thread: u32, caller: usize, was_entered: bool) {
         self.settle();
         if self.shared.leaves_out && !was_entered {
-            self.events += 1;
+            self.pass();
             return;
         }
         if self.room(thread, 0) {

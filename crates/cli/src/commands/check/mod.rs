@@ -42,7 +42,7 @@ use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
-use crate::sharing::Sharing;
+use crate::sharing::{Longest, Sharing};
 use crate::signals;
 use crate::store::{Recording, Store};
 use crate::terminal::{counted, say};
@@ -101,6 +101,11 @@ pub struct Args {
     /// How long a recorded run may take; it is ended then, and what it has shown is looked at.
     #[arg(long, value_name = "TIME", default_value = "600s", value_parser = crate::commands::time)]
     run_time: Duration,
+
+    /// A run with more events is run twice: once to see which memory threads share, and then recorded without
+    /// the rest; or never: every run is recorded whole, as far as --max-size goes.
+    #[arg(long, value_name = "EVENTS|never", default_value_t, value_parser = Longest::parse)]
+    survey_above: Longest,
 
     /// In how many other orders a small program is executed when its run proves nothing, at most; 0: in none.
     #[arg(long, value_name = "N", default_value = "250")]
@@ -223,7 +228,7 @@ impl Args {
             if is_cut_short {
                 break;
             }
-            let recorded = sharing.record(plan)?;
+            let recorded = sharing.record(plan, self.survey_above)?;
             confirming.weigh(recorded.contents.weight());
             is_cut_short |= signals::take();
             late = late.or(told::late(&recorded));

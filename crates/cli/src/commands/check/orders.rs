@@ -145,7 +145,7 @@ impl Args {
             }
             let recording = store.add()?;
             let plan = self.plan_again(&again, schedule.options(true), recording.clone());
-            let run = sharing.record(plan).and_then(|other| {
+            let run = sharing.record(plan, self.survey_above).and_then(|other| {
                 allowance.weigh(other.contents.weight());
                 self.seen_in(&other, config, allowance)
             });

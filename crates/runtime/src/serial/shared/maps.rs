@@ -14,20 +14,16 @@ use crate::sys;
 const VALUES: usize = 0x1000_0000_0000;
 /// [`Cell`]s.
 const CELLS: usize = 0x3000_0000_0000;
-/// A bit for each word: it is shared.
-const SHARED: usize = 0x4000_0000_0000;
-/// It is accessed together with the next one.
-const LINKED: usize = 0x4100_0000_0000;
-/// The recording has it.
+/// Which entry of the file of what was found has these 64 words, 0 if none does yet.
+const ENTRY_OF: usize = 0x4000_0000_0000;
+/// A bit for each word: the recording has it.
 const WANTED: usize = 0x4200_0000_0000;
-/// Which parts of [`SHARED`] and [`LINKED`] have a bit.
-const LIST: usize = 0x4300_0000_0000;
 /// How long the block is that begins here, in units of 16 bytes.
 const LENGTHS: usize = 0x4400_0000_0000;
 
 const SPAN: usize = WORD_ADDRESS as usize + 8;
 const BITS_SPAN: usize = SPAN / 64;
-const LIST_SPAN: usize = 1 << 36;
+const ENTRY_OF_SPAN: usize = SPAN / 8 / 64 * 4;
 
 /// The unit of [`LENGTHS`].
 const UNIT: usize = 16;
@@ -38,10 +34,8 @@ pub fn reserve() -> bool {
     let all = [
         (VALUES, SPAN),
         (CELLS, SPAN),
-        (SHARED, BITS_SPAN),
-        (LINKED, BITS_SPAN),
+        (ENTRY_OF, ENTRY_OF_SPAN),
         (WANTED, BITS_SPAN),
-        (LIST, LIST_SPAN),
         (LENGTHS, SPAN / 4),
     ];
     all.into_iter().all(|(base, bytes)| {
@@ -94,39 +88,17 @@ fn bit(base: usize, addr: usize) -> (*mut u64, u64) {
     ((base + word / 64 * 8) as *mut u64, 1 << (word % 64))
 }
 
-/// Marks a word as shared, or as accessed together with the next one; whether it was not.
-fn mark(base: usize, addr: usize, listed: &mut usize) -> bool {
-    let ((shared, bit), (linked, _)) = (bit(SHARED, addr), bit(LINKED, addr));
-    let bits = if base == SHARED { shared } else { linked };
-    // SAFETY: within what `reserve` has mapped (`Shared::is_on`), by the one thread that has the turn.
-    unsafe {
-        if *bits & bit != 0 {
-            return false;
-        }
-        if *shared | *linked == 0 && *listed < LIST_SPAN / 8 {
-            *(LIST as *mut u64).add(*listed) = word_of(addr as u64) / 64;
-            *listed += 1;
-        }
-        *bits |= bit;
-    }
-    true
-}
-
-/// Marks a word as shared; whether it was not.
-pub fn mark_shared(addr: usize, listed: &mut usize) -> bool {
-    mark(SHARED, addr, listed)
-}
-
-/// Marks a word as accessed together with the next one.
-pub fn mark_linked(addr: usize, listed: &mut usize) {
-    mark(LINKED, addr, listed);
+/// Which entry has the 64 words that an address is in, and the number of the first of them.
+pub fn entry_of(addr: usize) -> (*mut u32, u64) {
+    let index = word_of(addr as u64) / 64;
+    ((ENTRY_OF + index as usize * 4) as *mut u32, index)
 }
 
 /// Whether the recording is to have a word.
 #[inline(always)]
 pub fn is_wanted(addr: usize) -> bool {
     let (bits, bit) = bit(WANTED, addr);
-    // SAFETY: as in `mark`.
+    // SAFETY: within what `reserve` has mapped (`Shared::is_on`), by the one thread that has the turn.
     unsafe { *bits & bit != 0 }
 }
 
@@ -134,19 +106,8 @@ pub fn is_wanted(addr: usize) -> bool {
 pub fn want(index: u64, bits: u64) {
     let at = index as usize * 8;
     if at < BITS_SPAN {
-        // SAFETY: as in `mark`.
+        // SAFETY: as in `is_wanted`.
         unsafe { *((WANTED + at) as *mut u64) |= bits };
-    }
-}
-
-/// The index, and which words are shared and linked, of the entry with this number.
-pub fn entry(number: usize) -> [u64; 3] {
-    // SAFETY: as in `mark`; callers count up to what was listed.
-    unsafe {
-        let index = *(LIST as *const u64).add(number);
-        let at = index as usize * 8;
-        let bits = |base: usize| *((base + at) as *const u64);
-        [index, bits(SHARED), bits(LINKED)]
     }
 }
 

@@ -13,18 +13,21 @@
 //! * [`order`]: creation and join.
 //! * [`state`]: a word's.
 //! * [`maps`]: where all that is kept.
+//! * [`found`]: the file that it goes to.
 
+mod found;
 mod maps;
 mod order;
 mod state;
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use deadheat_wire::shared::{Entry, FOUND, Header, MAGIC};
+use deadheat_wire::shared::{Entry, Header, MAGIC};
 
+use self::found::Found;
 use self::order::{Order, THREADS};
 use super::log::load;
-use crate::options::{self, MAX_PATH};
+use crate::options;
 use crate::record::facts;
 use crate::{memory, sys};
 
@@ -34,6 +37,9 @@ static LOOKS: AtomicBool = AtomicBool::new(false);
 static LEAVES_OUT: AtomicBool = AtomicBool::new(false);
 /// How many events are recorded whole if it does not; 0: all.
 static WHOLE: AtomicU64 = AtomicU64::new(0);
+
+/// From here on, how many were left out is said whenever it has doubled.
+const FEW: u64 = 1 << 12;
 
 /// What was seen of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +59,13 @@ pub struct Shared {
     order: Order,
     /// For each thread whether accesses were left out since its last event.
     behind: *mut u8,
-    listed: usize,
+    found: Found,
     left_out: u64,
     missed: u64,
-    /// How many events are recorded whole.
+    /// So many events are recorded whole if nothing is left out; 0: all.
     pub whole: u64,
+    /// After so many events the run is over.
+    pub until: u64,
 }
 
 /// Before a recording: is it to look for shared memory, and what is it to leave out?
@@ -128,10 +136,11 @@ impl Shared {
             leaves_out: false,
             order: Order::none(),
             behind: core::ptr::null_mut(),
-            listed: 0,
+            found: Found::none(),
             left_out: 0,
             missed: 0,
             whole: 0,
+            until: u64::MAX,
         }
     }
 
@@ -142,12 +151,18 @@ impl Shared {
             return;
         }
         self.behind = memory::pages(THREADS);
-        self.is_on = self.order.begin() && !self.behind.is_null();
+        let has_file = options::SHARED
+            .path()
+            .is_some_and(|path| self.found.create(path));
+        self.is_on = has_file && self.order.begin() && !self.behind.is_null();
         self.leaves_out = self.is_on && leaves_out();
-        self.whole = match self.leaves_out {
-            true => 0,
-            false => WHOLE.load(Ordering::Relaxed),
+        self.whole = match self.is_on && !self.leaves_out {
+            true => WHOLE.load(Ordering::Relaxed),
+            false => 0,
         };
+        if let Some(until) = core::num::NonZero::new(options::UNTIL.get()) {
+            self.until = until.get();
+        }
     }
 
     /// An access that is about to happen.
@@ -188,7 +203,7 @@ impl Shared {
                 seen.is_wanted |= maps::is_wanted(word);
             }
             if word < last {
-                maps::mark_linked(word, &mut self.listed);
+                self.found.mark_linked(word);
             }
         }
         seen
@@ -253,8 +268,9 @@ impl Shared {
     /// A word is shared.
     #[cold]
     fn mark(&mut self, word: usize) {
-        if maps::mark_shared(word, &mut self.listed) && self.leaves_out && !maps::is_wanted(word) {
+        if self.found.mark_shared(word) && self.leaves_out && !maps::is_wanted(word) {
             self.missed += 1;
+            self.found.missing(self.left_out, self.missed);
         }
     }
 
@@ -306,8 +322,18 @@ impl Shared {
     /// An access of a thread is left out.
     pub fn leave_out(&mut self, thread: u32) {
         self.left_out += 1;
+        if self.left_out >= FEW && self.left_out.is_power_of_two() {
+            self.say();
+        }
         // SAFETY: accesses of threads with larger numbers are not left out.
         unsafe { *self.behind.add(thread as usize) = 1 };
+    }
+
+    /// How much was left out so far: the program may be killed before its end.
+    #[cold]
+    fn say(&mut self) {
+        self.found.missing(self.left_out, self.missed);
+        facts::left_out(self.left_out);
     }
 
     /// An event of a thread is recorded; whether accesses were left out since the one before.
@@ -319,46 +345,22 @@ impl Shared {
         unsafe { core::mem::take(&mut *self.behind.add(thread as usize)) != 0 }
     }
 
-    /// Writes down what was found; `events`: how many there were.
-    pub fn write(&mut self, events: u64) {
-        let Some(path) = options::SHARED.path().filter(|_| self.is_on) else {
-            return;
-        };
-        self.is_on = false;
-        if self.leaves_out {
-            facts::left_out(self.left_out);
-        }
-        let mut full = [0; MAX_PATH];
-        let end = path.len() - 1;
-        if end + FOUND.len() >= full.len() {
-            return;
-        }
-        full[..end].copy_from_slice(&path[..end]);
-        full[end..end + FOUND.len()].copy_from_slice(FOUND.as_bytes());
-        let flags = libc::O_CREAT | libc::O_TRUNC | libc::O_WRONLY | libc::O_CLOEXEC;
-        let file = sys::open(&full[..=end + FOUND.len()], flags, 0o600);
-        if file < 0 {
-            return;
-        }
-        let header = [
-            u64::from_le_bytes(MAGIC),
-            events,
-            self.left_out,
-            self.missed,
-            self.listed as u64,
-        ];
-        sys::writev(file as i32, &header, &[]);
-        let mut buffer = [0; 3 * 128];
-        for first in (0..self.listed).step_by(128) {
-            let count = (self.listed - first).min(128);
-            for number in 0..count {
-                let entry = maps::entry(first + number);
-                buffer[number * 3..number * 3 + 3].copy_from_slice(&entry);
+    /// So many events have happened, recorded or not.
+    #[inline(always)]
+    pub fn events(&mut self, events: u64) {
+        self.found.events(events);
+    }
+
+    /// The recording ends after so many events.
+    pub fn end(&mut self, events: u64) {
+        if self.is_on {
+            self.is_on = false;
+            self.found.events(events);
+            match self.leaves_out {
+                true => self.say(),
+                false => self.found.missing(0, self.missed),
             }
-            // A file that is too short is noticed by its reader.
-            sys::writev(file as i32, &buffer[..count * 3], &[]);
         }
-        sys::close(file as i32);
     }
 }
 
