@@ -200,10 +200,13 @@ pub fn of(
         witness::write(path, folder, &runs, &mut findings, &mut remarks)?;
     }
     if needs_unknown {
-        remarks.push(
-            "the trace has no branches: every event is taken to depend on all that its thread has read before"
-                .to_owned(),
-        );
+        let why = match input::open(path)?.tables().left_out {
+            None => "the trace has no branches",
+            Some(_) => "the trace has only what threads share",
+        };
+        remarks.push(format!(
+            "{why}: every event is taken to depend on all that its thread has read before"
+        ));
     }
     if !cycles.complete {
         remarks.push("too many nested locks: not all of their orders were compared".to_owned());

@@ -83,8 +83,10 @@ pub fn run(
     let behind = ["--", program.as_str(), number.as_str()];
     let mut replay = None;
     let check = if wanted("check") || wanted("predict") || wanted("replay") {
-        let (found, report) =
-            trial.command("check", &["check", "--seed", &seed], &behind, &[0, 66])?;
+        // Some short runs are recorded as long ones are: without what threads do not share.
+        let longest = if plan.seed % 3 == 2 { "0" } else { "never" };
+        let check = ["check", "--seed", &seed, "--survey-above", longest];
+        let (found, report) = trial.command("check", &check, &behind, &[0, 66])?;
         replay = report
             .and_then(|r| {
                 r.findings

@@ -1,0 +1,241 @@
+//! Long runs are recorded without the memory that threads do not share, and nothing is lost by it.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use support::{Sandbox, succeed};
+
+/// Each thread is busy with memory of its own; `CELL` is what they share, and `END` is what the last does.
+const BUSY: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int racy, cells[64], *nothing;
+static long sum;
+static void *work(void *number) {
+    volatile long own[64] = {0};
+    for (long i = 0; i < 20000; i++)
+        own[i & 63] += i;
+    CELL;
+    pthread_mutex_lock(&lock);
+    sum += own[7];
+    pthread_mutex_unlock(&lock);
+    if (number) {
+        END;
+    }
+    return 0;
+}
+static void run(void) {
+    pthread_t threads[3];
+    for (long i = 0; i < 3; i++)
+        pthread_create(threads + i, 0, work, (void *)(i / 2));
+    for (long i = 0; i < 3; i++)
+        pthread_join(threads[i], 0);
+}
+int main(void) {
+    MAIN;
+    printf("%d\n", racy);
+    return 0;
+}
+"#;
+
+/// A program in a place of its own.
+struct Busy {
+    here: Sandbox,
+}
+
+/// How it went.
+struct Told {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Told {
+    fn has(&self, text: &str) -> &Self {
+        let Told { out, err, .. } = self;
+        let is_there = out.contains(text) || err.contains(text);
+        assert!(is_there, "no {text:?} in\n{out}\n{err}");
+        self
+    }
+
+    fn has_no(&self, text: &str) -> &Self {
+        let Told { out, err, .. } = self;
+        let is_there = out.contains(text) || err.contains(text);
+        assert!(!is_there, "{text:?} in\n{out}\n{err}");
+        self
+    }
+
+    /// How many events were recorded.
+    fn events(&self) -> u64 {
+        let (_, rest) = self.err.split_once("recorded ").expect(&self.err);
+        let (count, _) = rest.split_once(" event").expect(&self.err);
+        count.replace(',', "").parse().unwrap()
+    }
+
+    /// What was found: the line that names it, without how it was found.
+    fn findings(&self) -> Vec<(String, String)> {
+        let rungs = ["confirmed ", "proven ", "observed ", "warning: "];
+        let is_one = |line: &&str| rungs.iter().any(|rung| line.starts_with(rung));
+        let lines = self.out.lines().filter(is_one);
+        let parts = lines.filter_map(|line| {
+            let (what, id) = line.rsplit_once(" [")?;
+            let what = what.split(" (").next()?;
+            Some((what.to_owned(), id.to_owned()))
+        });
+        parts.collect()
+    }
+}
+
+fn told(command: &mut Command) -> Told {
+    let output = command.output().unwrap();
+    Told {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+impl Busy {
+    fn new(cell: &str, end: &str, main: &str) -> Self {
+        let here = Sandbox::new();
+        here.file("p.c", BUSY);
+        let names = [("CELL", cell), ("END", end), ("MAIN", main)];
+        let names = names.map(|(name, text)| format!("-D{name}={text}"));
+        let mut build = here.deadheat(["cc", "-g", "-O0", "-pthread", "p.c", "-o", "p"]);
+        succeed(build.args(names));
+        Busy { here }
+    }
+
+    fn check(&self, options: &[&str]) -> Command {
+        let mut check = self.here.deadheat(["check"]);
+        check.args(options).args(["--", "./p"]).stdin(Stdio::null());
+        check
+    }
+
+    /// A long run is one of more than so many events here.
+    fn long(&self) -> Told {
+        told(&mut self.check(&["--survey-above", "50000"]))
+    }
+
+    fn whole(&self) -> Told {
+        told(&mut self.check(&["--survey-above", "never"]))
+    }
+}
+
+const LEFT_OUT: &str = "to memory that threads do not share were not recorded";
+
+#[test]
+fn what_is_left_out_is_not_missed() {
+    let busy = Busy::new("racy++", "", "run()");
+    let (long, whole) = (busy.long(), busy.whole());
+    assert_eq!((long.code, whole.code), (Some(66), Some(66)));
+    long.has(LEFT_OUT).has("confirmed race on racy");
+    whole.has_no(LEFT_OUT);
+    assert_eq!(long.findings(), whole.findings());
+    assert!(long.events() * 1000 < whole.events(), "{}", long.events());
+    let (_, id) = &long.findings()[0];
+    let id = id.trim_end_matches(']');
+    told(&mut busy.here.deadheat(["replay", id, "--times", "5"])).has("5 of 5 times");
+}
+
+#[test]
+fn a_long_run_that_crashes_is_repeated_up_to_there() {
+    let busy = Busy::new("racy++", "*nothing=1", "run()");
+    let long = busy.long();
+    assert_eq!(long.code, Some(66), "{}{}", long.out, long.err);
+    long.has("the program crashes with SIGSEGV")
+        .has("confirmed race on racy")
+        .has("confirmed failure");
+    assert!(long.events() < 1000, "{}", long.events());
+}
+
+#[test]
+fn a_run_that_is_ended_is_repeated_up_to_where_it_was() {
+    let busy = Busy::new("racy++", "for(long i=0;;i++)cells[i&63]++", "run()");
+    let long = told(&mut busy.check(&["--survey-above", "50000", "--run-time", "1s"]));
+    assert_eq!(long.code, Some(66), "{}{}", long.out, long.err);
+    long.has(LEFT_OUT)
+        .has("confirmed race on racy")
+        .has("and was ended");
+}
+
+#[test]
+fn other_processes_are_recorded_so_too() {
+    let main = "if(fork()==0){run();_exit(0);}wait(0)";
+    let busy = Busy::new("racy++", "", main);
+    let long = busy.long();
+    assert_eq!(long.code, Some(66), "{}{}", long.out, long.err);
+    long.has("1 more trace of other processes")
+        .has("proven race on racy");
+}
+
+#[test]
+fn what_was_typed_is_typed_again() {
+    let cell =
+        "pthread_mutex_lock(&lock);racy+=getchar()-48;pthread_mutex_unlock(&lock);cells[racy]++";
+    let busy = Busy::new(cell, "", "run()");
+    let checked = |longest: &str| {
+        let mut check = busy.check(&["--survey-above", longest]);
+        let numbers = busy.here.file("numbers", "123");
+        told(check.stdin(std::fs::File::open(numbers).unwrap()))
+    };
+    let (long, whole) = (checked("50000"), checked("never"));
+    assert!(long.out.starts_with("6\n"), "{}", long.out);
+    long.has(LEFT_OUT);
+    assert_eq!(long.findings(), whole.findings());
+}
+
+#[test]
+fn a_run_that_shares_more_when_it_is_repeated_is_repeated_again() {
+    // Each run has another cell, as a file counts them.
+    let main = "FILE*f=fopen(\"runs\",\"r+\");int n=0;fscanf(f,\"%d\",&n);rewind(f);\
+        fprintf(f,\"%d\",n+1);fclose(f);nothing=cells+n*2;run()";
+    let busy = Busy::new("(*nothing)++", "", main);
+    busy.here.file("runs", "0");
+    let long = busy.long();
+    // After a few tries it is recorded whole.
+    long.has_no(LEFT_OUT);
+    assert!(long.events() > 100_000, "{}", long.events());
+    let runs = std::fs::read_to_string(busy.here.path().join("runs")).unwrap();
+    assert!(runs.parse::<u32>().unwrap() >= 5, "{runs}");
+    // Nothing is left of the tries.
+    let folder = busy.here.path().join(".deadheat/recordings/000001");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(
+            !name.contains("shared") && !name.contains("repeated"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn programs_have_the_same_findings() {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../programs");
+    for name in [
+        "papers/maximal_fig2_case2.c",
+        "scenarios/c/claim_race.c",
+        "scenarios/c/double_checked.c",
+        "scenarios/c/freelist_race.c",
+        "scenarios/c/gate_shared_deadlock.c",
+        "scenarios/c/seqlock_race.c",
+        "scenarios/c/tcp_race.c",
+    ] {
+        let program = programs.join(name);
+        let of = |longest: &str| {
+            let here = Sandbox::new();
+            let mut check = here.deadheat(["check", "--survey-above", longest]);
+            told(check.arg(&program).stdin(Stdio::null()))
+        };
+        let (long, whole) = (of("0"), of("never"));
+        long.has(LEFT_OUT);
+        assert_eq!(long.code, whole.code, "{name}");
+        assert_eq!(long.findings(), whole.findings(), "{name}");
+    }
+}
