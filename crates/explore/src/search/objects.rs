@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     clocks::Clock,
-    dependence::{self, Relation, awakens, falls_asleep, feeds, gives_lock, takes_lock, wakes_up},
+    dependence::{self, Relation, awakens, falls_asleep, gives_lock, takes_lock, wakes_up},
     execution::Deed,
     memory::Spot,
 };
@@ -29,6 +29,15 @@ impl Entry {
     fn is_inner(&self) -> bool {
         (takes_lock(self.deed.op) && self.held > 1) || (gives_lock(self.deed.op) && self.held > 0)
     }
+}
+
+/// Whether a later operation may need what an earlier entry is part of: a transition that sends something and then
+/// receives (whoever does something once finds it done) is a sender.
+fn feeds(entries: &[Entry], earlier: usize, later: Op) -> bool {
+    let event = entries[earlier].spot.event;
+    let same = entries[..=earlier].iter().rev();
+    same.take_while(|entry| entry.spot.event == event)
+        .any(|entry| dependence::feeds(entry.deed.op, later))
 }
 
 /// How often a thread holds a lock.
@@ -112,7 +121,7 @@ impl Objects {
         if (takes_lock(deed.op) && has > 0) || (gives_lock(deed.op) && has > 1) {
             return;
         }
-        for entry in entries.iter().rev() {
+        for (number, entry) in entries.iter().enumerate().rev() {
             if entry.is_inner() {
                 continue;
             }
@@ -125,7 +134,7 @@ impl Objects {
                 }
             }
             let races = matches!(relation, Relation::Race | Relation::Contention);
-            let settled = knows || (races && !feeds(entry.deed.op, deed.op));
+            let settled = knows || (races && !feeds(entries, number, deed.op));
             if settled && dependence::shuts(entry.deed.op) {
                 return;
             }
@@ -144,7 +153,7 @@ impl Objects {
             .entries
             .get(&deed.object)
             .map_or(&[][..], Vec::as_slice);
-        for entry in entries.iter().rev() {
+        for (number, entry) in entries.iter().enumerate().rev() {
             let knows = entry.slot == slot || known.knows(entry.slot, entry.spot.event as usize);
             let relation = dependence::relation(&entry.deed, deed);
             let races = matches!(relation, Relation::Race | Relation::Contention);
@@ -161,7 +170,7 @@ impl Objects {
             if !knows && races {
                 show(entry.spot, relation);
             }
-            let settled = knows || (races && !feeds(entry.deed.op, deed.op));
+            let settled = knows || (races && !feeds(entries, number, deed.op));
             if settled && dependence::shuts(entry.deed.op) {
                 return;
             }

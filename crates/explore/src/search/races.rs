@@ -11,7 +11,7 @@ use super::{
     dependence::{Relation, conflict},
     execution::{Deed, Ending, Execution, Turn},
     journal::ended_all,
-    path::{Arrival, Path, turn},
+    path::{Arrival, Path, Predecessor, turn},
 };
 
 /// A race of the new transition with an earlier one.
@@ -56,20 +56,16 @@ pub(super) fn races(path: &Path, arrival: &Arrival) -> Vec<Race> {
         let adjacent =
             !known.knows(slot, event) && here.iter().any(|one| one.relation == Relation::Race);
         let contended = here.iter().any(|one| {
-            one.relation == Relation::Contention
-                && !{
-                    let mut known = arrival.base.clone();
-                    for later in all[..next].iter().filter(|later| {
-                        let sends = |deed: &Deed| deed.op == Op::Send;
-                        let deeds = &path.event(later.event).transition.deeds;
-                        later.mine == one.mine
-                            && matches!(later.relation, Relation::Race | Relation::Contention)
-                            && !deeds.get(later.theirs).is_some_and(sends)
-                    }) {
+            one.relation == Relation::Contention && {
+                let mut known = arrival.base.clone();
+                for later in &all[..next] {
+                    let races = matches!(later.relation, Relation::Race | Relation::Contention);
+                    if later.mine == one.mine && races && !sends_into_same(path, later, one) {
                         known.join(&path.event(later.event).clock);
                     }
-                    known.knows(slot, event)
                 }
+                !known.knows(slot, event)
+            }
         });
         if adjacent || contended {
             races.push(Race { event, adjacent });
@@ -78,6 +74,15 @@ pub(super) fn races(path: &Path, arrival: &Arrival) -> Vec<Race> {
         next += group;
     }
     races
+}
+
+/// Whether a transition sends something into the channel of another predecessor's operation. Whoever receives
+/// may not be able to go before it, so that the two could not be seen the other way round. (What a transition
+/// receives behind that does not count either: it comes with the sending.)
+fn sends_into_same(path: &Path, later: &Predecessor, other: &Predecessor) -> bool {
+    let deeds = |one: &Predecessor| path.event(one.event).transition.deeds.iter();
+    let object = deeds(other).nth(other.theirs).map(|deed| deed.object);
+    deeds(later).any(|deed| deed.op == Op::Send && Some(deed.object) == object)
 }
 
 /// Shows the data races among the races of a transition that is next: the earlier access, the later one, and where the earlier one stands.

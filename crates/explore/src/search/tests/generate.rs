@@ -42,6 +42,8 @@ enum Theme {
     Conditions,
     Semaphores,
     Barriers,
+    Channels,
+    Onces,
     All,
 }
 
@@ -118,6 +120,25 @@ fn barriers() -> impl Strategy<Value = Vec<Do>> {
     access().prop_map(|then| vec![Do::Barrier(0, 2), Do::Leave(0), Do::Unless(1, 1), then])
 }
 
+fn channels() -> impl Strategy<Value = Vec<Do>> {
+    prop_oneof![
+        (0_u64..2).prop_map(|channel| vec![Do::Send(channel)]),
+        (0_u64..2).prop_map(|channel| vec![Do::Receive(channel)]),
+        (0_u64..2, access()).prop_map(|(channel, then)| vec![
+            Do::Receive(channel),
+            Do::Unless(1, 1),
+            then
+        ]),
+    ]
+}
+
+fn onces() -> impl Strategy<Value = Vec<Do>> {
+    (0_u64..2, accesses()).prop_map(|(once, inner)| {
+        let first = Do::Once(once, inner.len() + 1);
+        between(first, inner, Do::Done(once))
+    })
+}
+
 /// A few instructions that belong together.
 fn block(theme: Theme) -> BoxedStrategy<Vec<Do>> {
     let themed = match theme {
@@ -127,7 +148,11 @@ fn block(theme: Theme) -> BoxedStrategy<Vec<Do>> {
         Theme::Conditions => conditions().boxed(),
         Theme::Semaphores => semaphores().boxed(),
         Theme::Barriers => barriers().boxed(),
+        Theme::Channels => channels().boxed(),
+        Theme::Onces => onces().boxed(),
         Theme::All => prop_oneof![
+            channels(),
+            onces(),
             locks(),
             read_locks(),
             conditions(),
@@ -159,6 +184,8 @@ pub(super) fn model() -> impl Strategy<Value = Model> {
         Just(Theme::Conditions),
         Just(Theme::Semaphores),
         Just(Theme::Barriers),
+        Just(Theme::Channels),
+        Just(Theme::Onces),
         Just(Theme::All),
     ];
     (

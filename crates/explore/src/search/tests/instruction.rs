@@ -43,6 +43,14 @@ pub(super) enum Do {
     Barrier(u64, usize),
     /// Leaves it.
     Leave(u64),
+    /// Sends something into a channel.
+    Send(u64),
+    /// Waits until there is something, and takes it. The register holds how much there was.
+    Receive(u64),
+    /// Goes on if nobody has done it, and skips so many instructions once somebody has; waits meanwhile.
+    Once(u64, usize),
+    /// It is done; whoever has done it finds it done.
+    Done(u64),
     Fork(u32),
     Join(u32),
     /// Skips so many instructions unless the register holds this.

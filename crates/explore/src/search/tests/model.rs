@@ -57,6 +57,13 @@ struct Barrier {
     free: Vec<u32>,
 }
 
+/// Something that is done once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Once {
+    Running,
+    Done,
+}
+
 /// A state of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct State {
@@ -66,6 +73,8 @@ pub(super) struct State {
     waiters: BTreeMap<u64, Vec<u32>>,
     semaphores: Vec<u64>,
     barriers: BTreeMap<u64, Barrier>,
+    channels: BTreeMap<u64, u64>,
+    onces: BTreeMap<u64, Once>,
     pub(super) died: Option<(u32, u64)>,
     pub(super) left: bool,
 }
@@ -74,6 +83,8 @@ const LOCKS: u64 = 0x1000;
 const CONDITIONS: u64 = 0x2000;
 const SEMAPHORES: u64 = 0x3000;
 const BARRIERS: u64 = 0x4000;
+const CHANNELS: u64 = 0x5000;
+const ONCES: u64 = 0x6000;
 
 impl Model {
     /// The state in which all runs begin.
@@ -101,6 +112,8 @@ impl Model {
             waiters: BTreeMap::new(),
             semaphores: self.semaphores.clone(),
             barriers: BTreeMap::new(),
+            channels: BTreeMap::new(),
+            onces: BTreeMap::new(),
             died: None,
             left: false,
         };
@@ -141,6 +154,10 @@ impl Model {
                     .barriers
                     .get(barrier)
                     .is_some_and(|barrier| barrier.free.contains(&thread)),
+                Some(Do::Receive(channel)) => {
+                    state.channels.get(channel).is_some_and(|many| *many > 0)
+                }
+                Some(Do::Once(once, _)) => state.onces.get(once) != Some(&Once::Running),
                 Some(Do::Join(other)) => state.threads[*other as usize].phase == Phase::Ended,
                 Some(Do::Notify(condition)) => {
                     let waiters = state.waiters.get(condition).map_or(0, Vec::len);
@@ -230,6 +247,10 @@ impl Model {
             Do::TryTake(semaphore) => deed(Op::Take, SEMAPHORES + semaphore, 0, true),
             Do::Barrier(barrier, _) => deed(Op::BarrierEnter, BARRIERS + barrier, 0, false),
             Do::Leave(barrier) => deed(Op::BarrierExit, BARRIERS + barrier, 0, false),
+            Do::Send(channel) => deed(Op::Send, CHANNELS + channel, 0, false),
+            Do::Receive(channel) => deed(Op::Receive, CHANNELS + channel, 0, false),
+            Do::Once(once, _) => deed(Op::Receive, ONCES + once, 0, false),
+            Do::Done(once) => deed(Op::Send, ONCES + once, 0, false),
             Do::Fork(thread) => deed(Op::Fork, u64::from(thread), 0, false),
             Do::Join(thread) => deed(Op::Join, u64::from(thread), 0, false),
             Do::Unless(..) | Do::Skip(_) | Do::DieIf(_) => return None,
@@ -401,6 +422,24 @@ impl Model {
             Do::Leave(barrier) => {
                 let barrier = state.barriers.entry(barrier).or_default();
                 barrier.free.retain(|one| *one != thread);
+            }
+            Do::Send(channel) => *state.channels.entry(channel).or_default() += 1,
+            Do::Receive(channel) => {
+                let there = state.channels.entry(channel).or_default();
+                holds = *there;
+                *there -= 1;
+            }
+            Do::Once(once, skip) => match state.onces.insert(once, Once::Running) {
+                None => {}
+                Some(before) => {
+                    state.onces.insert(once, before);
+                    on += skip;
+                }
+            },
+            Do::Done(once) => {
+                state.onces.insert(once, Once::Done);
+                deeds.push(next);
+                next.op = Op::Receive;
             }
             Do::Fork(other) => state.threads[other as usize].phase = Phase::Going,
             Do::Join(_) => {}

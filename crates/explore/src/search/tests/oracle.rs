@@ -232,6 +232,17 @@ fn examples() -> Vec<Vec<Vec<Do>>> {
                 Do::Write(0, one),
             ],
         ],
+        // Whoever does it once, both write before or after somebody else.
+        vec![
+            vec![
+                Do::Write(0, Value::Number(3)),
+                Do::Once(0, 2),
+                Do::Write(0, Value::Number(3)),
+                Do::Done(0),
+            ],
+            vec![Do::Once(0, 2), Do::Write(0, Value::Number(3)), Do::Done(0)],
+            vec![Do::Read(0), Do::Write(0, Value::Next)],
+        ],
         // A reader that is asleep keeps a writer from a lock whose other lock a third one wants.
         vec![
             vec![Do::TryReadLock(1, 2), Do::Read(2), Do::ReadUnlock(1)],
