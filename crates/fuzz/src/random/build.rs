@@ -5,7 +5,6 @@ use super::render::{Batch, render};
 use crate::tool::Tool;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// How a file is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,7 +103,7 @@ pub fn build(
     let mut all = build.arguments(language);
     all.extend([file.as_str(), "-o", "batch"]);
     let tool = Tool {
-        limit: Duration::from_secs(300),
+        limit: tool.limit * 5,
         ..tool.clone()
     };
     let ran = tool.plain(folder, &all).map_err(|e| e.to_string())?;

@@ -5,7 +5,7 @@ use super::program::Language;
 use crate::tool::Tool;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Which languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -53,6 +53,9 @@ pub struct Options {
     /// The program under test
     #[arg(long)]
     deadheat: Option<PathBuf>,
+    /// How many seconds one command may take; more where others use the machine
+    #[arg(long, default_value_t = 60)]
+    limit: u64,
     /// Only print the program of the seed and its truth
     #[arg(long)]
     show: bool,
@@ -76,7 +79,10 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let tool = Tool::find(options.deadheat.clone())?;
+    let tool = Tool {
+        limit: Duration::from_secs(options.limit),
+        ..Tool::find(options.deadheat.clone())?
+    };
     let campaign = Campaign {
         tool: tool.clone(),
         seed: options.seed,

@@ -143,7 +143,7 @@ impl Trial<'_> {
         let ran = tool::run(
             Command::new(program).arg(number),
             &self.folder,
-            Duration::from_secs(20),
+            self.tool.limit / 3,
         )?;
         let aborted = ran.signal == Some(6) && !self.judge.known.most.failures.is_empty();
         let mut seen = ran.clone();
