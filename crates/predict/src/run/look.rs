@@ -1,6 +1,6 @@
 //! All questions about one window.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
 use deadheat_trace::{EventIndex, Pc};
@@ -9,8 +9,9 @@ use rustc_hash::FxHashSet;
 use super::relax::Left;
 use super::windows::Piece;
 use super::{Known, Proven, Refused, Round, Statistics};
+use crate::check::Observed;
 use crate::standstill::exhaustive;
-use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage, check};
+use crate::{Answer, Asker, Budget, Cut, Goal, Model, Places, Reduced, Stage};
 use crate::{candidates, cycles, standstills};
 
 /// About how much work it is to see an event of a window from all sides.
@@ -56,6 +57,8 @@ pub(super) struct Look<'a> {
     known: &'a Known,
     pub(super) piece: &'a Piece,
     reduced: &'a Reduced,
+    /// What the checker has read of the window, once there is a schedule to check.
+    observed: OnceCell<Observed<'a>>,
     /// What may be done and was.
     pub(super) all: Budget<'a>,
     /// The places of what was proven here.
@@ -86,6 +89,7 @@ impl<'a> Look<'a> {
                 known,
                 piece,
                 reduced: &reduced,
+                observed: OnceCell::new(),
                 all,
                 proven: FxHashSet::default(),
                 locked: FxHashSet::default(),
@@ -301,7 +305,8 @@ impl<'a> Look<'a> {
         let schedule = self.reduced.schedule(&schedule, &whole);
         self.all.spend(self.piece.window.steps.len() as u64);
         let next: Vec<EventIndex> = whole.next.iter().map(|at| self.index(*at)).collect();
-        if let Err(violation) = check::check(&self.piece.window, &whole, &schedule) {
+        let observed = self.observed.get_or_init(|| Observed::new(&self.piece.window));
+        if let Err(violation) = observed.check(&whole, &schedule) {
             self.looked.refused.push(Refused { next, violation });
             return Asked::Unknown;
         }

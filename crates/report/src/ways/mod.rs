@@ -30,6 +30,13 @@ const LEAST_STEPS: usize = 12;
 /// About so many are told of all schedules together.
 const ALL_STEPS: usize = 20_000;
 
+/// So many words that others have written are remembered for a schedule; with more, no value is trusted.
+const MOST_WORDS: usize = 1 << 13;
+/// The same of many schedules.
+const LEAST_WORDS: usize = 1 << 8;
+/// About so many are remembered for all schedules together.
+const ALL_WORDS: usize = 1 << 20;
+
 /// How much is told of each schedule.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
@@ -37,6 +44,8 @@ struct Limits {
     told: usize,
     /// How many events at its end are looked at for them.
     looked_at: u64,
+    /// How many words that others have written are remembered for it.
+    words: usize,
 }
 
 impl Limits {
@@ -46,6 +55,7 @@ impl Limits {
         Limits {
             told,
             looked_at: 4 * told as u64,
+            words: (ALL_WORDS / schedules.max(1)).clamp(LEAST_WORDS, MOST_WORDS),
         }
     }
 }
@@ -100,7 +110,7 @@ impl Ways {
     pub fn new(ways: impl IntoIterator<Item = Way>) -> Self {
         let ways: Vec<Way> = ways.into_iter().collect();
         let limits = Limits::of(ways.len());
-        let follow = |way| Follower::new(way, limits.looked_at);
+        let follow = |way| Follower::new(way, limits);
         let followers: Vec<Follower> = ways.into_iter().map(follow).collect();
         let begins = followers.iter().map(Follower::begins).enumerate();
         let mut waiting: Vec<(EventIndex, usize)> = begins.map(|(at, begin)| (begin, at)).collect();

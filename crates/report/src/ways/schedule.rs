@@ -5,11 +5,8 @@ use std::ops::Range;
 use deadheat_trace::{Event, EventIndex, Step, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Then, Way};
+use super::{Limits, Then, Way};
 use crate::context::Context;
-
-/// So many words that others have written are remembered; with more, no value is trusted.
-const MOST_WORDS: usize = 1 << 13;
 
 /// An event that was kept.
 pub struct Kept {
@@ -61,8 +58,9 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// For a schedule of which so many events at the end are looked at.
-    pub fn new(way: Way, looked_at: u64) -> Self {
+    /// For a schedule of which so much is to be told.
+    pub(super) fn new(way: Way, limits: Limits) -> Self {
+        let looked_at = limits.looked_at;
         let mut follower = Follower {
             recorded: 0..0,
             parts: FxHashMap::default(),
@@ -73,8 +71,8 @@ impl Follower {
             kept: Vec::new(),
             next: way.next.iter().map(|_| None).collect(),
             also: Vec::new(),
-            left_out: Words::default(),
-            not_looked_at: Words::default(),
+            left_out: Words::at_most(limits.words),
+            not_looked_at: Words::at_most(limits.words),
             earlier: 0,
             missing: 0,
             skipped: FxHashMap::default(),
@@ -271,18 +269,27 @@ impl Follower {
 }
 
 /// Words of memory, so many at most: with more, every one may be among them.
-#[derive(Default)]
-struct Words(FxHashSet<u64>);
+struct Words {
+    all: FxHashSet<u64>,
+    most: usize,
+}
 
 impl Words {
+    fn at_most(most: usize) -> Self {
+        Words {
+            all: FxHashSet::default(),
+            most,
+        }
+    }
+
     fn add(&mut self, event: &Event) {
-        if self.0.len() < MOST_WORDS {
-            self.0.extend(words_of(event));
+        if self.all.len() < self.most {
+            self.all.extend(words_of(event));
         }
     }
 
     fn has(&self, word: u64) -> bool {
-        self.0.len() >= MOST_WORDS || self.0.contains(&word)
+        self.all.len() >= self.most || self.all.contains(&word)
     }
 }
 
