@@ -305,7 +305,9 @@ impl<'a> Look<'a> {
         let schedule = self.reduced.schedule(&schedule, &whole);
         self.all.spend(self.piece.window.steps.len() as u64);
         let next: Vec<EventIndex> = whole.next.iter().map(|at| self.index(*at)).collect();
-        let observed = self.observed.get_or_init(|| Observed::new(&self.piece.window));
+        let observed = self
+            .observed
+            .get_or_init(|| Observed::new(&self.piece.window));
         if let Err(violation) = observed.check(&whole, &schedule) {
             self.looked.refused.push(Refused { next, violation });
             return Asked::Unknown;
