@@ -13,6 +13,6 @@ pub mod verdict;
 
 pub use plan::{
     After, CoarsePlanner, CoarseRequest, Collected, Goal, GoalKind, Plan, PlanError, Planner,
-    Request,
+    Request, TrunkPlanner,
 };
 pub use verdict::{Deed, Verdict, VerdictError};

@@ -5,7 +5,9 @@
 //! the trace once, with and without those, and keeps what the schedule needs.
 
 mod coarse;
+mod events;
 mod file;
+mod offshoots;
 mod sites;
 #[cfg(test)]
 mod tests;
@@ -14,15 +16,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use coarse::{CoarsePlanner, CoarseRequest};
-use deadheat_trace::{Event, EventIndex, Op, Pc, Skipped, Step, Tables, ThreadId};
+use deadheat_trace::{Event, EventIndex, Skipped, Step, Tables, ThreadId};
 pub use deadheat_wire::plan::{After, GoalKind};
-use deadheat_wire::plan::{PlanEvent, PlanSite, Region};
-use deadheat_wire::{CHANNELS_END, SIGNAL_CHANNELS};
+use deadheat_wire::plan::{PlanEvent, PlanSite};
+use events::{Counted, Events};
 use file::Parts;
 pub use file::Plan;
-use sites::Sites;
-
-use crate::regions::Regions;
+pub use offshoots::TrunkPlanner;
 
 /// What to enforce: everything before `start` as it was recorded, then so many events of which thread, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,70 +49,15 @@ pub struct Goal {
 /// Collects what plans need while the trace is read.
 pub struct Planner<'a> {
     request: &'a Request,
-    is_foreign: IsForeign<'a>,
     /// How many events of which thread are needed behind the beginning.
     wanted: BTreeMap<ThreadId, u64>,
     /// How many of all, and how many goals have not been seen.
     missing: u64,
-    regions: Regions,
-    sites: Sites,
-    threads: Vec<Thread>,
+    events: Events<'a>,
     /// The recorded order of the beginning.
     beginning: Vec<(ThreadId, u64)>,
     goals: Vec<Option<(ThreadId, PlanEvent)>>,
     index: u64,
-    /// The trace lacks accesses to memory that threads do not share.
-    partial: bool,
-}
-
-/// Whether code without hooks did something.
-type IsForeign<'a> = Box<dyn FnMut(&Event, &Tables) -> bool + 'a>;
-
-/// A thread's events that the runtime counts.
-#[derive(Default)]
-struct Thread {
-    events: Vec<PlanEvent>,
-    counted: Counted,
-}
-
-/// How many of a thread's first events the runtime counts: nearly all, so those that it does not are what is kept.
-#[derive(Default)]
-struct Counted {
-    /// How many events there are.
-    all: u64,
-    /// Where runs of events that are not counted begin, and how many are counted before.
-    gaps: Vec<(u64, u64)>,
-    /// How many are counted, and whether the last one is.
-    sum: u64,
-    is_last: bool,
-}
-
-impl Counted {
-    fn push(&mut self, is_counted: bool) {
-        if !is_counted && (self.is_last || self.gaps.is_empty()) {
-            self.gaps.push((self.all, self.sum));
-        }
-        self.is_last = is_counted;
-        self.all += 1;
-        self.sum += u64::from(is_counted);
-    }
-
-    /// How many of so many first events are counted.
-    fn upto(&self, events: u64) -> u64 {
-        let behind = self.gaps.partition_point(|(start, _)| *start < events);
-        let Some((start, before)) = behind.checked_sub(1).map(|at| self.gaps[at]) else {
-            return events;
-        };
-        // Behind the gap all are counted up to the next one.
-        let next = self
-            .gaps
-            .get(behind)
-            .copied()
-            .unwrap_or((self.all, self.sum));
-        let counted_behind = next.1 - before;
-        let gap = next.0 - start - counted_behind;
-        before + (events - start).saturating_sub(gap)
-    }
 }
 
 /// What was collected: schedules of these events can be planned.
@@ -159,16 +104,12 @@ impl<'a> Planner<'a> {
         let goals = request.goal.next.len();
         Planner {
             request,
-            is_foreign: Box::new(is_foreign),
             missing: wanted.values().sum::<u64>() + goals as u64,
             wanted,
-            regions: Regions::new(),
-            sites: Sites::default(),
-            threads: Vec::new(),
+            events: Events::new(is_foreign),
             beginning: Vec::new(),
             goals: vec![None; goals],
             index: 0,
-            partial: false,
         }
     }
 
@@ -181,32 +122,16 @@ impl<'a> Planner<'a> {
     pub fn step(&mut self, step: &Step, made_up: bool, tables: &Tables) {
         let index = EventIndex(self.index);
         self.index += 1;
-        self.partial |= tables.left_out.is_some();
         let id = step.event.thread();
-        let op = step.event.op();
         let mut goals = self.request.goal.next.iter();
         let goal = goals.position(|next| *next == index);
         let is_wanted = self.is_wanted(index, id);
-        // A fence that is nowhere in the program says only how far its thread was.
-        let is_mark = op == Op::Fence && step.event.pc() == Pc::UNKNOWN;
-        let is_planned = is_wanted && !made_up && is_counted(op) && !is_mark;
-        let is_block = matches!(op, Op::Alloc | Op::Free);
-        let planned = (is_planned || goal.is_some() || is_block).then(|| self.event(step, tables));
+        let is_goal = goal.is_some();
+        let planned = self.events.step(step, made_up, tables, is_wanted, is_goal);
         if let (Some(goal), Some(planned)) = (goal, planned) {
-            let site = as_goal(self.sites.get(planned.site), made_up);
-            let site = self.sites.add(site);
             self.missing -= u64::from(self.goals[goal].is_none());
-            self.goals[goal] = Some((id, PlanEvent { site, ..planned }));
+            self.goals[goal] = Some((id, planned));
         }
-        if !is_wanted {
-            return;
-        }
-        if self.threads.len() <= id.index() {
-            self.threads.resize_with(id.index() + 1, Thread::default);
-        }
-        let thread = &mut self.threads[id.index()];
-        thread.events.extend(planned.filter(|_| is_planned));
-        thread.counted.push(is_planned);
     }
 
     /// Whether the schedule has this event of a thread.
@@ -230,46 +155,6 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// An event as the plan has it.
-    fn event(&mut self, step: &Step, tables: &Tables) -> PlanEvent {
-        let event = &step.event;
-        let op = event.op();
-        let address = match op {
-            Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End | Op::Exit => None,
-            _ if op.is_access() || matches!(op, Op::Alloc | Op::Free) => Some(event.addr().0),
-            Op::Fence => None,
-            _ => tables
-                .syncs
-                .get(event.sync().index())
-                .map(|object| object.addr.0),
-        };
-        let (region, target) = match (op, address) {
-            (Op::Fork | Op::Join | Op::JoinRequest | Op::Begin | Op::End, _) => {
-                (Region::FIXED, u64::from(event.peer().0))
-            }
-            (Op::Alloc, Some(start)) => {
-                let bytes = step.written().unwrap_or(1);
-                (Region(self.regions.allocate(start, bytes)), 0)
-            }
-            (Op::Send | Op::Receive, Some(channel)) if channel < CHANNELS_END as u64 => {
-                (Region::ANY, 0)
-            }
-            (Op::Receive, Some(channel)) if SIGNAL_CHANNELS.contains(&(channel as usize)) => {
-                (Region::FIXED, channel)
-            }
-            (_, Some(address)) if address != 0 => self.regions.locate(address, tables),
-            _ => (Region::ANY, 0),
-        };
-        if let (Op::Free, Some(start)) = (op, address) {
-            self.regions.free(start);
-        }
-        PlanEvent {
-            site: self.sites.of(event, tables, &mut self.is_foreign),
-            region: region.0,
-            target,
-        }
-    }
-
     /// What was collected, once the whole trace was shown, or as much of it as matters.
     pub fn finish(self) -> Result<Collected, PlanError> {
         let mut goals = Vec::new();
@@ -280,11 +165,12 @@ impl<'a> Planner<'a> {
         for (thread, count) in &self.request.schedule {
             extend(&mut schedule, *thread, *count);
         }
-        let threads = self.threads.into_iter();
+        let events = self.events;
+        let threads = events.threads.into_iter();
         Ok(Collected {
-            regions: self.regions.count(),
-            partial: self.partial,
-            sites: Arc::new(self.sites.into_all()),
+            regions: events.regions.count(),
+            partial: events.partial,
+            sites: Arc::new(events.sites.into_all()),
             threads: threads
                 .map(|thread| (Arc::new(thread.events), thread.counted))
                 .collect(),
@@ -350,61 +236,5 @@ impl Collected {
             order,
             goals: self.goals.clone(),
         }))
-    }
-}
-
-/// Whether the runtime counts events of this kind.
-fn is_counted(op: Op) -> bool {
-    !matches!(
-        op,
-        Op::Enter
-            | Op::Leave
-            | Op::Request
-            | Op::ReadRequest
-            | Op::JoinRequest
-            | Op::TakeRequest
-            | Op::WakeRequest
-            | Op::Branch
-            | Op::ExternalWrite
-            | Op::Lost
-    )
-}
-
-/// What the runtime announces for a goal: a request is what it asks for, the beginning of a wait its end, and a lock that is made of
-/// atomics the change of its word.
-fn as_goal(mut site: PlanSite, made_up: bool) -> PlanSite {
-    let op = match Op::from_number(site.op) {
-        _ if made_up => Op::AtomicRmw,
-        Some(Op::Request) => Op::Acquire,
-        Some(Op::ReadRequest) => Op::ReadAcquire,
-        Some(Op::JoinRequest) => Op::Join,
-        Some(Op::TakeRequest) => Op::Take,
-        Some(Op::Wait | Op::WakeRequest) => Op::Wake,
-        Some(Op::BarrierEnter) => Op::BarrierExit,
-        Some(Op::FutexWait) => Op::FutexWoken,
-        _ => return site,
-    };
-    site.op = op as u8;
-    site
-}
-
-#[cfg(test)]
-mod counted_tests {
-    use proptest::prelude::*;
-
-    use super::Counted;
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn runs_count_as_single_events_do(events in prop::collection::vec(any::<bool>(), 0..40)) {
-            let mut counted = Counted::default();
-            events.iter().for_each(|event| counted.push(*event));
-            for upto in 0..=events.len() {
-                let expected = events[..upto].iter().filter(|event| **event).count() as u64;
-                prop_assert_eq!(counted.upto(upto as u64), expected);
-            }
-        }
     }
 }

@@ -77,7 +77,7 @@ impl Verdict {
     ///
     /// ```
     /// use deadheat_explore::Verdict;
-    /// let text = "deadheat-verdict 2 4711\nreached\n at 0 1 2 7f00 4 401000\n at 1 2 1 7f00 4 401020\n";
+    /// let text = "deadheat-verdict 3 4711\nreached\n at 0 1 2 7f00 4 401000\n at 1 2 1 7f00 4 401020\n";
     /// assert!(Verdict::parse(text)?.is_reached());
     /// # Ok::<(), deadheat_explore::VerdictError>(())
     /// ```
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn verdicts_are_read_and_nonsense_is_not() {
-        let with = |rest: &str| Verdict::parse(&format!("deadheat-verdict 2 7\n{rest}\n"));
+        let with = |rest: &str| Verdict::parse(&format!("deadheat-verdict 3 7\n{rest}\n"));
         let thread = ThreadId(3);
         assert_eq!(with("ended 3 17"), Ok(Verdict::Ended { thread, done: 17 }));
         let object = 0xff;

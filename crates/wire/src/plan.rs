@@ -1,7 +1,7 @@
 //! A schedule to enforce: what the tool writes and the runtime follows.
 //!
 //! ```text
-//! file := PlanHeader PlanThread* PlanSegment* PlanSite* PlanEvent* PlanGoal*
+//! file := PlanHeader PlanThread* PlanSegment* PlanSite* PlanEvent* PlanGoal* PlanOffshoot*
 //! ```
 //!
 //! Everything is little-endian and eight bytes wide or a half of that, so that the file can be mapped and used
@@ -13,13 +13,17 @@
 //!
 //! Addresses are said so that they mean the same in another run: see [`Region`].
 //!
+//! A plan may have *offshoots*: schedules that leave the common one, its *trunk*, behind some segment. Where the trunk comes to
+//! an offshoot, a copy of the program follows that one to its goals, and its verdict has the offshoot's number behind its
+//! name. Such a trunk has no goals of its own.
+//!
 //! While a program is *watched*, threads run free but for synchronisation: the plan has nothing else ([`is_enforced`]), its goals are none or
 //! those of a deadlock, and a region that no allocation hands out is the object that is used first under its name.
 //!
 //! What comes of it is written to the file `<plan>.verdict`, in one piece, as text:
 //!
 //! ```text
-//! deadheat-verdict 2 4711             version, process
+//! deadheat-verdict 3 4711             version, process
 //! reached                             all goals stand (if there are none: all events happened)
 //!  at 0 1 write ADDRESS 4 PC          goal, thread, operation, address, bytes, place
 //! diverged 1 17                       thread, how many of its events had happened
@@ -39,7 +43,7 @@ pub const VERDICT: &str = ".verdict";
 /// The first word of a verdict.
 pub const VERDICT_MAGIC: &str = "deadheat-verdict";
 /// The version of both.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The first eight bytes of a plan.
 pub const MAGIC: [u8; 8] = *b"DHPLAN\0\0";
 
@@ -119,12 +123,14 @@ pub struct PlanHeader {
     pub regions: u32,
     /// 1 if threads do more than the plan says: accesses to memory that they do not share.
     pub partial: u32,
-    /// Not used.
-    pub reserved: u32,
+    /// How many offshoots.
+    pub offshoots: u32,
     /// How many sites.
     pub sites: u64,
-    /// How many segments.
+    /// How many segments, those of offshoots among them.
     pub segments: u64,
+    /// How many of them are the trunk's: the first ones.
+    pub trunk: u64,
     /// How many events.
     pub events: u64,
     /// Written by the runtime: where the last access or synchronisation was announced. It outlives a crash.
@@ -219,9 +225,30 @@ pub struct PlanGoal {
     pub event: PlanEvent,
 }
 
-const _: () = assert!(size_of::<PlanHeader>() == 96);
+/// A schedule that leaves the trunk.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanOffshoot {
+    /// Behind so many of the trunk's segments.
+    pub at: u64,
+    /// Its first segment.
+    pub segment: u64,
+    /// How many it has.
+    pub segments: u64,
+    /// Its first goal.
+    pub goal: u32,
+    /// How many it has.
+    pub goals: u32,
+    /// A [`GoalKind`].
+    pub kind: u32,
+    /// Not used.
+    pub reserved: u32,
+}
+
+const _: () = assert!(size_of::<PlanHeader>() == 104);
 const _: () = assert!(size_of::<PlanThread>() == 24);
 const _: () = assert!(size_of::<PlanSegment>() == 16);
 const _: () = assert!(size_of::<PlanSite>() == 16);
 const _: () = assert!(size_of::<PlanEvent>() == 16);
 const _: () = assert!(size_of::<PlanGoal>() == 24);
+const _: () = assert!(size_of::<PlanOffshoot>() == 40);

@@ -4,15 +4,15 @@
 //! As in *interleave* (Carril, Tichy 2015), but exact: where the recording is serial, every step of the program is compared with it.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Rung};
 use deadheat_trace::{EventIndex, Pc};
 
-use super::{Case, settle};
+use super::{Case, follow_up_later, keep, settle, together};
 use crate::analysis::Analysis;
-use crate::budget::Allowance;
+use crate::budget::{Allowance, LONG};
 use crate::error::Result;
 use crate::how::How;
 use crate::numbered::Numbered;
@@ -43,36 +43,93 @@ pub fn all(analysis: &mut Analysis, trace: &Path, allowance: &Allowance) -> Resu
         let places = places(&events, &candidate.next);
         of_places.entry(places).or_default().push(candidate);
     }
-    let cost = allowance.cost_of_run(events.count, events.count);
-    let (mut tried, mut left_out) = (0, 0);
-    let mut progress = Counted::new("trying schedules", analysis.findings.len() as u64);
-    for finding in &mut analysis.findings {
-        progress.advance();
-        if is_settled(finding) || signals::is_stopped() {
+    let mut trials = Vec::new();
+    let mut left_out = 0;
+    for (at, finding) in analysis.findings.iter().enumerate() {
+        if is_settled(finding) {
             continue;
         }
         let indexes: Vec<EventIndex> = sides(finding).collect();
         let of_finding = of_places.get(&places(&events, &indexes));
         for candidate in of_finding.into_iter().flatten() {
-            if tried == MOST || !allowance.pays(cost) {
-                left_out += 1;
-                continue;
-            }
-            tried += 1;
-            let path = trace.with_file_name(witness::file_name(&finding.id));
-            let case = Case::new(witness(&events, trace, finding, candidate))?;
-            settle(finding, case, &path)?;
-            if is_settled(finding) || signals::is_stopped() {
-                break;
+            match trials.len() < MOST {
+                true => trials.push((at, witness(&events, trace, finding, candidate))),
+                false => left_out += 1,
             }
         }
     }
+    let together = of_long_run(&mut analysis.findings, &trials, allowance);
+    let rest = together.and_then(|stood| {
+        trials.retain(|(at, _)| !stood.contains(at));
+        one_by_one(&mut analysis.findings, trials, allowance)
+    });
+    left_out += rest?;
     if left_out > 0 {
         analysis.remarks.push(format!(
-            "{left_out} possible schedules were not tried: {tried} others were"
+            "{left_out} possible schedules were not tried: --budget gives more, {MOST} at most"
         ));
     }
     Ok(())
+}
+
+/// Tries all of them by one run of the program, if that is long: which findings stand.
+fn of_long_run(
+    findings: &mut [Finding],
+    trials: &[(usize, Witness)],
+    allowance: &Allowance,
+) -> Result<Vec<usize>> {
+    let mut stood: Vec<usize> = Vec::new();
+    let followed = trials
+        .iter()
+        .filter(|(_, witness)| together::can_follow(witness));
+    let (of, witnesses): (Vec<usize>, Vec<Witness>) = followed.cloned().unzip();
+    if witnesses.len() < 2 || together::executed(&witnesses[0])? <= LONG || signals::is_stopped() {
+        return Ok(stood);
+    }
+    let stand = together::which_stand(&witnesses, allowance)?;
+    for ((at, witness), stands) in of.into_iter().zip(&witnesses).zip(stand) {
+        if stands && !stood.contains(&at) {
+            let path = path(witness, &findings[at]);
+            keep(&mut findings[at], witness, &path)?;
+            stood.push(at);
+        }
+    }
+    for at in &stood {
+        let finding = &mut findings[*at];
+        let path = path(&witnesses[0], finding);
+        follow_up_later(finding, &path, allowance)?;
+    }
+    Ok(stood)
+}
+
+/// Tries them one after the other, until their finding stands; how many there was nothing left for.
+fn one_by_one(
+    findings: &mut [Finding],
+    trials: Vec<(usize, Witness)>,
+    allowance: &Allowance,
+) -> Result<u64> {
+    let mut left_out = 0;
+    let mut progress = Counted::new("trying schedules", trials.len() as u64);
+    for (at, witness) in trials {
+        progress.advance();
+        let finding = &mut findings[at];
+        if is_settled(finding) || signals::is_stopped() {
+            continue;
+        }
+        if !allowance.pays(allowance.cost_of_run(witness.trace.events, witness.trace.events)) {
+            left_out += 1;
+            continue;
+        }
+        let path = path(&witness, finding);
+        settle(finding, Case::new(witness)?, &path)?;
+    }
+    Ok(left_out)
+}
+
+/// Where the witness of a finding is kept.
+fn path(witness: &Witness, finding: &Finding) -> PathBuf {
+    let name = witness::file_name(&finding.id);
+    witness.trace.path.with_file_name(name)
 }
 
 fn is_settled(finding: &Finding) -> bool {

@@ -28,6 +28,9 @@ pub enum Output {
 /// How long it may go on after its schedule has ended.
 pub const BEHIND: Duration = Duration::from_secs(5);
 
+/// How much longer the program may take for each copy.
+const OF_COPY: Duration = Duration::from_millis(500);
+
 /// How a schedule is enforced.
 #[derive(Clone, Copy, Debug)]
 pub struct Manner {
@@ -39,6 +42,8 @@ pub struct Manner {
     pub watchdog: u64,
     /// So long the program may take.
     pub limit: Option<Duration>,
+    /// How many copies of it follow schedules of their own.
+    pub copies: usize,
 }
 
 impl Manner {
@@ -49,6 +54,7 @@ impl Manner {
             real: false,
             watchdog: 10,
             limit: (output == Output::Captured).then(|| budget::patience(events)),
+            copies: 0,
         }
     }
 }
@@ -59,6 +65,8 @@ const MOST_OUTPUT: u64 = 1 << 20;
 pub struct Enforced {
     /// What the runtime said; nothing if the program ended before it could.
     pub verdict: Option<Verdict>,
+    /// What it said of each copy, where there was one.
+    pub of_copies: Vec<Option<Verdict>>,
     /// How the program ended.
     pub ended: Ended,
     /// It did not end by itself in time.
@@ -95,6 +103,7 @@ impl Enforced {
 pub struct Running {
     started: launch::Started,
     limit: Option<Duration>,
+    copies: usize,
     /// The plan, the verdict, the run's own trace and its output.
     folder: tempfile::TempDir,
 }
@@ -136,7 +145,10 @@ pub fn start(again: &Again, plan: &Plan, manner: Manner) -> Result<Running> {
     }
     Ok(Running {
         started: launch.start()?,
-        limit: manner.limit,
+        limit: manner
+            .limit
+            .map(|limit| limit + OF_COPY * manner.copies as u32),
+        copies: manner.copies,
         folder,
     })
 }
@@ -187,6 +199,8 @@ impl Running {
         let outcome = started.wait()?;
         let at = |name: &str| folder.path().join(name);
         let verdict = read_verdict(&at(&format!("plan{VERDICT}")))?;
+        let of_copy = |number| read_verdict(&at(&format!("plan{VERDICT}.{number}")));
+        let of_copies = (0..self.copies).map(of_copy).collect::<Result<_>>()?;
         let told = head(&at("plan"), size_of::<PlanHeader>() as u64);
         let last = word(&told, AT).filter(|place| *place != 0);
         let value_bytes = word(&told, VALUE + 8).filter(|bytes| *bytes != 0);
@@ -200,6 +214,7 @@ impl Running {
         let lasts = is_closed_for(deadheat_wire::HANGS);
         Ok(Enforced {
             verdict,
+            of_copies,
             ended: Ended::from_status(outcome.status),
             hung: killed,
             deadlocked,

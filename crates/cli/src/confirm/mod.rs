@@ -8,6 +8,7 @@
 //! * [`shown`]: what a schedule of synchronisation has shown, kept and shown again.
 //! * [`shrink`]: the same with fewer switches.
 //! * [`debugger`]: a run that ends in gdb.
+//! * [`together`]: many witnesses of one long run in one run of the program.
 //! * [`unordered`]: races by happens-before, by the run that shows them.
 //! * [`why`]: why a schedule could not be followed.
 
@@ -19,6 +20,7 @@ pub mod fine;
 pub mod plan;
 pub mod shown;
 mod shrink;
+mod together;
 pub mod unordered;
 mod why;
 
@@ -149,14 +151,20 @@ pub fn all(
         .filter(|at| findings[*at].rung == Rung::Witness)
         .collect();
     waiting.sort_by_key(|at| last_event(&findings[*at]));
-    let mut progress = Counted::new("enforcing witnesses", waiting.len() as u64);
+    let path = |finding: &Finding| folder.join(crate::witness::file_name(&finding.id));
     let mut later = Vec::new();
+    match stand_together(findings, &waiting, path, allowance) {
+        Ok(stood) => later = stood,
+        Err(error) => note(remarks, "witnesses were not enforced together", &error),
+    }
+    waiting.retain(|at| later.iter().all(|(stood, _)| stood != at));
+    let mut progress = Counted::new("enforcing witnesses", waiting.len() as u64);
     for at in waiting {
         if signals::is_stopped() {
             break;
         }
         let finding = &mut findings[at];
-        let path: PathBuf = folder.join(crate::witness::file_name(&finding.id));
+        let path = path(finding);
         match one(finding, &path, allowance) {
             Ok(Next::Done) => {}
             Ok(Next::FollowUp) => later.push((at, path)),
@@ -166,21 +174,58 @@ pub fn all(
     }
     // What follows from those that stand, where runs are long: all have had their turn.
     for (at, path) in later {
-        if signals::is_stopped() || allowance.is_over() {
-            break;
-        }
-        let finding = &mut findings[at];
-        let followed = Case::of(&path).and_then(|mut case| {
-            if !allowance.pays(case.cost_of_whole()) {
-                return Ok(());
-            }
-            let first = case.enforce(After::Go, 0, Output::Captured)?;
-            follow_up(finding, &mut case, &path, first, allowance)
-        });
-        if let Err(error) = followed {
+        if let Err(error) = follow_up_later(&mut findings[at], &path, allowance) {
             note(remarks, "what follows was not looked at", &error);
         }
     }
+}
+
+/// Which of these findings of a long run stand, by one run of the program for all their witnesses; and where the witnesses are.
+fn stand_together(
+    findings: &mut [Finding],
+    waiting: &[usize],
+    path: impl Fn(&Finding) -> PathBuf,
+    allowance: &Allowance,
+) -> Result<Vec<(usize, PathBuf)>> {
+    let mut paths = Vec::new();
+    let mut witnesses = Vec::new();
+    for at in waiting {
+        let path = path(&findings[*at]);
+        let witness = Witness::read(&path)?;
+        if together::can_follow(&witness) {
+            paths.push((*at, path));
+            witnesses.push(witness);
+        }
+    }
+    let is_long = match &witnesses[..] {
+        [first, _, ..] => together::executed(first)? > LONG,
+        _ => false,
+    };
+    if !is_long || signals::is_stopped() {
+        return Ok(Vec::new());
+    }
+    let stand = together::which_stand(&witnesses, allowance)?;
+    let mut stood = Vec::new();
+    for (((at, path), witness), stands) in paths.into_iter().zip(&witnesses).zip(stand) {
+        if stands {
+            keep(&mut findings[at], witness, &path)?;
+            stood.push((at, path));
+        }
+    }
+    Ok(stood)
+}
+
+/// Looks at what follows from a finding that stands, if that is paid for.
+fn follow_up_later(finding: &mut Finding, path: &Path, allowance: &Allowance) -> Result<()> {
+    if signals::is_stopped() || allowance.is_over() {
+        return Ok(());
+    }
+    let mut case = Case::of(path)?;
+    if !allowance.pays(case.cost_of_whole()) {
+        return Ok(());
+    }
+    let first = case.enforce(After::Go, 0, Output::Captured)?;
+    follow_up(finding, &mut case, path, first, allowance)
 }
 
 /// The last event of a trace that a finding is about.

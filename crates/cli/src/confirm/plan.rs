@@ -15,29 +15,7 @@ use crate::witness::{Digest, Witness};
 pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
     let path = &witness.trace.path;
     let shown = path.display();
-    let request = Request {
-        start: EventIndex(witness.start),
-        schedule: witness
-            .schedule
-            .iter()
-            .map(|(thread, count)| (ThreadId(*thread), *count))
-            .collect(),
-        skipped: witness.skipped(),
-        goal: Goal {
-            kind: match witness.kind {
-                // All that it has to show has happened by its end.
-                _ if witness.next.is_empty() => GoalKind::None,
-                Kind::Race => GoalKind::Race,
-                Kind::Deadlock => GoalKind::Deadlock,
-                Kind::Failure => GoalKind::None,
-            },
-            next: witness
-                .next
-                .iter()
-                .map(|next| EventIndex(next.index))
-                .collect(),
-        },
-    };
+    let request = request_of(witness);
     let steps = input::open(path)?;
     if steps.mode() != Mode::Serial {
         return Err(Error::usage(format!(
@@ -63,8 +41,35 @@ pub fn of(witness: &Witness) -> Result<(Collected, Tables)> {
     Ok((collected, steps.tables().clone()))
 }
 
+/// What a witness asks for.
+pub fn request_of(witness: &Witness) -> Request {
+    Request {
+        start: EventIndex(witness.start),
+        schedule: witness
+            .schedule
+            .iter()
+            .map(|(thread, count)| (ThreadId(*thread), *count))
+            .collect(),
+        skipped: witness.skipped(),
+        goal: Goal {
+            kind: match witness.kind {
+                // All that it has to show has happened by its end.
+                _ if witness.next.is_empty() => GoalKind::None,
+                Kind::Race => GoalKind::Race,
+                Kind::Deadlock => GoalKind::Deadlock,
+                Kind::Failure => GoalKind::None,
+            },
+            next: witness
+                .next
+                .iter()
+                .map(|next| EventIndex(next.index))
+                .collect(),
+        },
+    }
+}
+
 /// Whether code without hooks may have done it.
-fn is_soft(event: &Event) -> bool {
+pub fn is_soft(event: &Event) -> bool {
     let is_call = matches!(
         event.op(),
         Op::Read

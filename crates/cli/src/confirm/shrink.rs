@@ -23,6 +23,7 @@ const MANNER: Manner = Manner {
     real: false,
     watchdog: 1,
     limit: Some(Duration::from_secs(5)),
+    copies: 0,
 };
 
 type Schedule = Vec<(ThreadId, u64)>;

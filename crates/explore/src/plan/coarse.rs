@@ -11,9 +11,10 @@ use deadheat_trace::{EventIndex, Op, Step, SyncId, Tables, ThreadId};
 use deadheat_wire::plan::{GoalKind, PlanEvent, Region, is_enforced};
 use rustc_hash::FxHashMap;
 
+use super::PlanError;
+use super::events::as_goal;
 use super::file::{Parts, Plan};
 use super::sites::Sites;
-use super::{PlanError, as_goal};
 
 /// What to enforce.
 #[derive(Clone, Debug, PartialEq, Eq)]

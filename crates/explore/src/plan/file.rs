@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use deadheat_trace::{Op, ThreadId};
 use deadheat_wire::plan::{
-    After, GoalKind, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanSite, PlanThread,
-    VERSION,
+    After, GoalKind, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanOffshoot, PlanSegment, PlanSite,
+    PlanThread, VERSION,
 };
+use rustc_hash::FxHashMap;
 
 /// A schedule to enforce, ready to be written. Copies share their events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,17 @@ pub struct Plan {
     /// By thread. The plan has as many of them as the thread's entry says.
     events: Vec<Arc<Vec<PlanEvent>>>,
     pub(super) goals: Vec<PlanGoal>,
+    pub(super) offshoots: Vec<PlanOffshoot>,
+}
+
+/// A schedule that leaves the common one.
+pub(super) struct Offshoot {
+    /// Behind so many of its segments.
+    pub at: usize,
+    /// Which thread goes on until how many of its events have happened.
+    pub order: Vec<(ThreadId, u64)>,
+    pub goals: Vec<(ThreadId, PlanEvent)>,
+    pub goal: GoalKind,
 }
 
 /// What a plan is made of.
@@ -37,29 +49,48 @@ pub(super) struct Parts {
 }
 
 impl Plan {
-    pub(super) fn of(parts: Parts) -> Self {
-        let number = |id: ThreadId| {
-            let place = parts.threads.iter().position(|(known, ..)| *known == id);
-            place.unwrap_or(0) as u32
+    pub(super) fn of(mut parts: Parts) -> Self {
+        parts.order = joined(parts.order);
+        Plan::with_offshoots(parts, Vec::new())
+    }
+
+    /// The same, and where others leave its order. Segments are as they are told, since offshoots count them.
+    pub(super) fn with_offshoots(parts: Parts, offshoots: Vec<Offshoot>) -> Self {
+        let places: FxHashMap<ThreadId, u32> = parts
+            .threads
+            .iter()
+            .zip(0..)
+            .map(|((id, ..), at)| (*id, at))
+            .collect();
+        let number = |id: ThreadId| places.get(&id).copied().unwrap_or(0);
+        let segment = |(id, upto): &(ThreadId, u64)| PlanSegment {
+            thread: number(*id),
+            reserved: 0,
+            upto: *upto,
         };
-        let mut segments: Vec<PlanSegment> = Vec::new();
-        for (id, upto) in &parts.order {
-            let thread = number(*id);
-            match segments.last_mut() {
-                Some(last) if last.thread == thread => last.upto = *upto,
-                _ => segments.push(PlanSegment {
-                    thread,
-                    reserved: 0,
-                    upto: *upto,
-                }),
-            }
-        }
+        let mut segments: Vec<PlanSegment> = parts.order.iter().map(segment).collect();
+        let trunk = segments.len() as u64;
         let goal = |(id, event): &(ThreadId, PlanEvent)| PlanGoal {
             thread: number(*id),
             reserved: 0,
             event: *event,
         };
-        let goals: Vec<PlanGoal> = parts.goals.iter().map(goal).collect();
+        let mut goals: Vec<PlanGoal> = parts.goals.iter().map(goal).collect();
+        let mut planned = Vec::new();
+        for offshoot in offshoots {
+            let (first_segment, first_goal) = (segments.len(), goals.len());
+            segments.extend(joined(offshoot.order).iter().map(segment));
+            goals.extend(offshoot.goals.iter().map(goal));
+            planned.push(PlanOffshoot {
+                at: offshoot.at as u64,
+                segment: first_segment as u64,
+                segments: (segments.len() - first_segment) as u64,
+                goal: first_goal as u32,
+                goals: (goals.len() - first_goal) as u32,
+                kind: offshoot.goal as u32,
+                reserved: 0,
+            });
+        }
         let (mut threads, mut events, mut first) = (Vec::new(), Vec::new(), 0);
         for (id, own, count) in parts.threads {
             threads.push(PlanThread {
@@ -83,9 +114,10 @@ impl Plan {
                 goals: goals.len() as u32,
                 regions: parts.regions,
                 partial: u32::from(parts.partial),
-                reserved: 0,
+                offshoots: planned.len() as u32,
                 sites: parts.sites.len() as u64,
                 segments: segments.len() as u64,
+                trunk,
                 events: first,
                 at: 0,
                 value: 0,
@@ -96,6 +128,7 @@ impl Plan {
             sites: parts.sites,
             events,
             goals,
+            offshoots: planned,
         }
     }
 
@@ -178,13 +211,14 @@ impl Plan {
             header.goals,
             header.regions,
             header.partial,
-            header.reserved,
+            header.offshoots,
         ] {
             bytes.extend_from_slice(&half.to_le_bytes());
         }
         for word in [
             header.sites,
             header.segments,
+            header.trunk,
             header.events,
             header.at,
             header.value,
@@ -216,8 +250,28 @@ impl Plan {
             bytes.extend_from_slice(&u64::from(goal.thread).to_le_bytes());
             put_event(&mut bytes, &goal.event);
         }
+        for offshoot in &self.offshoots {
+            for word in [offshoot.at, offshoot.segment, offshoot.segments] {
+                bytes.extend_from_slice(&word.to_le_bytes());
+            }
+            for half in [offshoot.goal, offshoot.goals, offshoot.kind, 0] {
+                bytes.extend_from_slice(&half.to_le_bytes());
+            }
+        }
         out.write_all(&bytes)
     }
+}
+
+/// Stretches of one thread that follow each other as one.
+fn joined(order: Vec<(ThreadId, u64)>) -> Vec<(ThreadId, u64)> {
+    let mut joined: Vec<(ThreadId, u64)> = Vec::new();
+    for (id, upto) in order {
+        match joined.last_mut() {
+            Some((last, sum)) if *last == id => *sum = upto,
+            _ => joined.push((id, upto)),
+        }
+    }
+    joined
 }
 
 #[inline]

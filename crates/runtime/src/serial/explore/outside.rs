@@ -50,14 +50,15 @@ static DECIDED: Decided = Decided(UnsafeCell::new(([Care::None; MOST_FILES], Non
 /// Whether the filter is there.
 static WATCHED: AtomicU32 = AtomicU32::new(0);
 
-/// Before the first copy, in the program that is copied: looks at what is open, and sets the watch.
-pub fn prepare(board: Shared) {
+/// Before the first copy, in the program that is copied, or in a copy before it runs: looks at what is open, and sets the
+/// watch. What a copy wants to do to the world is noted on the board, if there is one.
+pub fn prepare(board: Option<Shared>) {
     let Some(mut filter) = Filter::new() else {
         return;
     };
     // SAFETY: see `Decided`.
     let (cares, known) = unsafe { &mut *DECIDED.0.get() };
-    *known = Some(board);
+    *known = board;
     for (fd, care) in cares.iter_mut().enumerate() {
         *care = if fd == 1 || fd == 2 {
             Care::None
@@ -224,10 +225,16 @@ extern "C" fn refused(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
         let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
         let argument = |register: i32| registers[register as usize] as usize;
         let kind = effect_of(number.into());
-        let (_, Some(board)) = *DECIDED.0.get() else {
-            sys::exit_group(0);
+        let (_, board) = *DECIDED.0.get();
+        if let Some(board) = board {
+            board.board().effects |= kind;
+        }
+        let end = || -> ! {
+            if let Some(board) = board {
+                board.board().ending = ending::OUTSIDE;
+            }
+            sys::exit_group(0)
         };
-        board.board().effects |= kind;
         let (folder, path, flags) = match libc::c_long::from(number) {
             libc::SYS_openat => (
                 argument(libc::REG_RDI),
@@ -239,14 +246,10 @@ extern "C" fn refused(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
                 argument(libc::REG_RDI),
                 argument(libc::REG_RSI),
             ),
-            _ => {
-                board.board().ending = ending::OUTSIDE;
-                sys::exit_group(0);
-            }
+            _ => end(),
         };
         let Some(answer) = answer(folder, path, flags as i32) else {
-            board.board().ending = ending::OUTSIDE;
-            sys::exit_group(0);
+            end();
         };
         registers[libc::REG_RAX as usize] = answer as i64;
     }

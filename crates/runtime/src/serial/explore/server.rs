@@ -37,8 +37,14 @@ pub fn copy() -> u32 {
 
 /// Whether runs can be made as copies: what is under way in the kernel cannot be copied.
 fn can_copy(away: usize) -> bool {
-    // SAFETY: the running thread's own record.
-    let tid = unsafe { (*(*local()).thread).tid.load(Ordering::Relaxed) };
+    // SAFETY: this thread's own state, and its record if it has one.
+    let tid = unsafe {
+        let thread = (*local()).thread;
+        match thread.is_null() {
+            true => return false,
+            false => (*thread).tid.load(Ordering::Relaxed),
+        }
+    };
     let shares = SHARES.load(Ordering::Relaxed);
     turn::is_green() && away == 0 && !shares && turn::is_on_carrier() && context::find_number(tid)
 }
@@ -58,22 +64,13 @@ impl Explorer {
         }
         head.snapshots = 2;
         turn::pause(true);
-        // Copies that crash leave nothing behind.
-        let none = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
-        };
-        let core = libc::RLIMIT_CORE as usize;
-        sys::call(
-            libc::SYS_setrlimit,
-            [core, &raw const none as usize, 0, 0, 0, 0],
-        );
+        leave_no_core();
         record::leave_to_copies();
         for (fd, suffix) in (1..).zip(OUTPUT) {
             print_to(fd, suffix);
         }
         pages::keep();
-        outside::prepare(board);
+        outside::prepare(Some(board));
         head.contained = u32::from(outside::is_watched());
         board.state().store(state::READY, Ordering::Release);
         sys::futex_wake_shared(board.state());
@@ -88,12 +85,8 @@ impl Explorer {
                 processor::stay();
             }
             number += 1;
-            let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
-            let process = sys::call(libc::SYS_clone, clone);
+            let process = clone(number);
             if process == 0 {
-                COPY.store(number, Ordering::Relaxed);
-                let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
-                sys::call(libc::SYS_prctl, [die[0], die[1], 0, 0, 0, 0]);
                 outside::contain();
                 turn::pause(false);
                 return;
@@ -112,6 +105,78 @@ impl Explorer {
             sys::futex_wake_shared(board.state());
         }
     }
+}
+
+/// Makes a copy of the program: as `clone` answers.
+fn clone(number: u32) -> isize {
+    let clone = [libc::SIGCHLD as usize, 0, outside::PASS, 0, 0, 0];
+    let process = sys::call(libc::SYS_clone, clone);
+    if process == 0 {
+        COPY.store(number, Ordering::Relaxed);
+        let die = [libc::PR_SET_PDEATHSIG as usize, libc::SIGKILL as usize];
+        sys::call(libc::SYS_prctl, [die[0], die[1], 0, 0, 0, 0]);
+    }
+    process
+}
+
+/// Copies that crash leave nothing behind.
+fn leave_no_core() {
+    let none = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    let core = libc::RLIMIT_CORE as usize;
+    sys::call(
+        libc::SYS_setrlimit,
+        [core, &raw const none as usize, 0, 0, 0, 0],
+    );
+}
+
+/// A schedule has an offshoot here: a copy of the program follows it, and the program waits until that has ended. True in the
+/// copy. Where the program cannot be copied, nothing happens: the offshoot has no verdict then.
+pub fn copy_for_offshoot(number: usize, away: usize) -> bool {
+    /// How long a copy may take, in milliseconds: it has a small part of the run to do.
+    const PATIENCE: u64 = 5_000;
+    /// Between two looks at it, in nanoseconds, at most.
+    const LONGEST: usize = 2_000_000;
+    /// So many copies may go nowhere; after that there are no more.
+    const MOST_HUNG: u32 = 3;
+    static HUNG: AtomicU32 = AtomicU32::new(0);
+    if HUNG.load(Ordering::Relaxed) >= MOST_HUNG || !can_copy(away) {
+        return false;
+    }
+    turn::pause(true);
+    let process = clone(number as u32 + 1);
+    if process == 0 {
+        leave_no_core();
+        record::leave_to_copies();
+        outside::prepare(None);
+        outside::contain();
+        turn::pause(false);
+        return true;
+    }
+    let since = sys::milliseconds();
+    let (mut nap, mut is_over) = (50_000, process < 0);
+    while !is_over {
+        if nap > 0 && sys::milliseconds() - since > PATIENCE {
+            nap = 0;
+            HUNG.fetch_add(1, Ordering::Relaxed);
+            sys::call(
+                libc::SYS_kill,
+                [process as usize, libc::SIGKILL as usize, 0, 0, 0, 0],
+            );
+        }
+        let no_hang = libc::WNOHANG as usize;
+        let ended = sys::call(libc::SYS_wait4, [process as usize, 0, no_hang, 0, 0, 0]);
+        is_over = ended != 0 && ended != -(libc::EINTR as isize);
+        if !is_over {
+            let time = [0usize, nap.max(50_000)];
+            sys::call(libc::SYS_nanosleep, [time.as_ptr() as usize, 0, 0, 0, 0, 0]);
+            nap = (nap * 2).min(LONGEST);
+        }
+    }
+    turn::pause(false);
+    false
 }
 
 /// Sleeps until a run is asked for. Ends the process if there is nobody to ask.

@@ -90,6 +90,8 @@ pub struct Replay {
     pub plan: Option<Plan>,
     followers: *mut Follower,
     segment: usize,
+    /// Which of the plan's offshoots is next.
+    offshoot: usize,
     /// The thread that goes first has done what it stood before.
     pub led: bool,
 }
@@ -102,6 +104,7 @@ impl Replay {
             plan: None,
             followers: core::ptr::null_mut(),
             segment: 0,
+            offshoot: 0,
             led: false,
         }
     }
@@ -191,6 +194,38 @@ impl Replay {
             }
             self.segment += 1;
         }
+    }
+
+    /// The offshoot that leaves the trunk here, once [`Replay::wanted`] has said how far the trunk is; each is named once.
+    #[inline]
+    pub fn due(&mut self) -> Option<usize> {
+        let number = self.offshoot;
+        let next = self.plan.as_ref()?.offshoots.get(number)?;
+        (next.at <= self.segment as u64).then(|| {
+            self.offshoot += 1;
+            number
+        })
+    }
+
+    /// Follows an offshoot from here on; false if that is not possible.
+    pub fn leave_trunk(&mut self, number: usize) -> bool {
+        // What a thread had to do on the trunk so far it has done.
+        let (followers, segment) = (self.followers, self.segment);
+        let Some(plan) = &mut self.plan else {
+            return false;
+        };
+        let passed = &plan.segments[..segment.min(plan.segments.len())];
+        let count = |index: usize| {
+            let mut own = passed
+                .iter()
+                .rev()
+                .filter(|segment| segment.thread as usize == index);
+            // SAFETY: as in `follower`.
+            let done = unsafe { (*followers.add(index)).done };
+            own.next().map_or(done, |last| last.upto)
+        };
+        self.segment = 0;
+        plan.leave_trunk(number, count)
     }
 
     /// What a thread should do next.

@@ -3,8 +3,8 @@
 use core::mem::size_of;
 
 use deadheat_wire::plan::{
-    AT, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanSegment, PlanSite, PlanThread, Region, VALUE,
-    VERDICT, VERSION,
+    AT, After, MAGIC, PlanEvent, PlanGoal, PlanHeader, PlanOffshoot, PlanSegment, PlanSite,
+    PlanThread, Region, VALUE, VERDICT, VERSION,
 };
 
 use crate::options::MAX_PATH;
@@ -16,14 +16,20 @@ pub struct Plan {
     pub header: PlanHeader,
     /// The threads.
     pub threads: &'static [PlanThread],
-    /// The order.
+    /// The order: that of the trunk, or of the offshoot that this copy follows.
     pub segments: &'static [PlanSegment],
+    /// Those of all.
+    all_segments: &'static [PlanSegment],
     /// What happens where.
     sites: &'static [PlanSite],
     /// What happens, thread by thread.
     pub events: &'static [PlanEvent],
     /// What is to be reached.
     pub goals: &'static [PlanGoal],
+    /// That of all.
+    all_goals: &'static [PlanGoal],
+    /// Schedules that leave the trunk.
+    pub offshoots: &'static [PlanOffshoot],
     /// Where the blocks lie in this run, by region; 0 while that is not known.
     pub regions: &'static mut [u64],
     /// Where the last announcement is told, in the file.
@@ -52,12 +58,12 @@ pub struct Planned {
 }
 
 /// The path with something added and a closing zero, if it fits.
-fn with_suffix(path: &[u8], suffix: &str) -> Option<[u8; MAX_PATH]> {
+fn with_suffix(path: &[u8], suffix: &[u8]) -> Option<[u8; MAX_PATH]> {
     let mut full = [0; MAX_PATH];
     let end = path.len() + suffix.len();
     (end < MAX_PATH).then_some(())?;
     full[..path.len()].copy_from_slice(path);
-    full[path.len()..end].copy_from_slice(suffix.as_bytes());
+    full[path.len()..end].copy_from_slice(suffix);
     Some(full)
 }
 
@@ -71,9 +77,9 @@ impl Plan {
     /// Maps the plan at `path`. `None` if another process follows it already; a plan that cannot be used is said.
     pub fn open(path: &[u8]) -> Option<Plan> {
         let (path, verdict, taken) = (
-            with_suffix(path, "")?,
-            with_suffix(path, VERDICT)?,
-            with_suffix(path, ".taken")?,
+            with_suffix(path, b"")?,
+            with_suffix(path, VERDICT.as_bytes())?,
+            with_suffix(path, b".taken")?,
         );
         let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
         match sys::open(ended(&taken), flags, 0o600) {
@@ -114,10 +120,12 @@ impl Plan {
         let header = *at.take::<PlanHeader>(1)?.first()?;
         (header.magic == MAGIC && header.version == VERSION).then_some(())?;
         let threads = at.take(u64::from(header.threads))?;
-        let segments = at.take(header.segments)?;
+        let segments: &[PlanSegment] = at.take(header.segments)?;
         let sites: &[PlanSite] = at.take(header.sites)?;
         let events: &[PlanEvent] = at.take(header.events)?;
-        let goals = at.take(u64::from(header.goals))?;
+        let goals: &[PlanGoal] = at.take(u64::from(header.goals))?;
+        let offshoots: &[PlanOffshoot] = at.take(u64::from(header.offshoots))?;
+        let trunk = segments.get(..usize::try_from(header.trunk).ok()?)?;
         let inside = |thread: &PlanThread| {
             let end = thread.first.checked_add(thread.count);
             end.is_some_and(|end| end <= header.events)
@@ -126,13 +134,14 @@ impl Plan {
         let (regions, last_site) = (header.regions.max(2), sites.len());
         let good = |event: &PlanEvent| event.region < regions && (event.site as usize) < last_site;
         let whole = threads.iter().all(inside)
-            && segments
-                .iter()
-                .all(|segment: &PlanSegment| known(segment.thread))
+            && segments.iter().all(|segment| known(segment.thread))
             && goals
                 .iter()
-                .all(|goal: &PlanGoal| known(goal.thread) && good(&goal.event))
-            && events.iter().all(good);
+                .all(|goal| known(goal.thread) && good(&goal.event))
+            && events.iter().all(good)
+            && offshoots.iter().all(|offshoot| {
+                segments_of(offshoot, segments).is_some() && goals_of(offshoot, goals).is_some()
+            });
         whole.then_some(())?;
         let count = header.regions.max(2) as usize;
         let regions: *mut u64 = memory::pages(count);
@@ -140,16 +149,59 @@ impl Plan {
         Some(Plan {
             header,
             threads,
-            segments,
+            segments: trunk,
+            all_segments: segments,
             sites,
             events,
-            goals,
+            goals: if offshoots.is_empty() { goals } else { &[] },
+            all_goals: goals,
+            offshoots,
             // SAFETY: just mapped, zeroed, and nobody else knows of it.
             regions: unsafe { core::slice::from_raw_parts_mut(regions, count) },
             // SAFETY: within the mapping, which is as long as the header at least.
             at: unsafe { start.add(AT) }.cast(),
             verdict,
         })
+    }
+
+    /// From here on the plan is that of an offshoot, which has so many events of each thread; false if there is no memory
+    /// for it. Its verdict has its number behind its name.
+    pub fn leave_trunk(&mut self, number: usize, count: impl Fn(usize) -> u64) -> bool {
+        let Some(offshoot) = self.offshoots.get(number) else {
+            return false;
+        };
+        let segments = segments_of(offshoot, self.all_segments);
+        let goals = goals_of(offshoot, self.all_goals);
+        let threads: *mut PlanThread = memory::pages(self.threads.len().max(1));
+        let (Some(segments), Some(goals), false) = (segments, goals, threads.is_null()) else {
+            return false;
+        };
+        for (index, thread) in self.threads.iter().enumerate() {
+            let own = segments.iter().rev();
+            let mut own = own.filter(|segment| segment.thread as usize == index);
+            let wanted = own.next().map_or_else(|| count(index), |last| last.upto);
+            let count = wanted.min(thread.count);
+            // SAFETY: there is room for so many, and nobody else knows of it.
+            unsafe { threads.add(index).write(PlanThread { count, ..*thread }) };
+        }
+        // SAFETY: all of them were written, and the memory stays.
+        self.threads = unsafe { core::slice::from_raw_parts(threads, self.threads.len()) };
+        let mut digits = [b'.'; 11];
+        let (mut left, mut first) = (number, digits.len());
+        while first > 1 && (left > 0 || first == digits.len()) {
+            first -= 1;
+            digits[first] = b'0' + (left % 10) as u8;
+            left /= 10;
+        }
+        let path = ended(&self.verdict);
+        let Some(verdict) = with_suffix(&path[..path.len() - 1], &digits[first - 1..]) else {
+            return false;
+        };
+        self.verdict = verdict;
+        (self.segments, self.goals) = (segments, goals);
+        (self.header.goal, self.header.after) = (offshoot.kind, After::Stop as u32);
+        self.offshoots = &[];
+        true
     }
 
     /// Tells what the first goal's variable holds in the end, if it is one that lives as long as the program.
@@ -213,6 +265,19 @@ impl Plan {
         let own = goals.find(|goal| goal.thread as usize == thread)?;
         Some(self.planned(&own.event))
     }
+}
+
+/// The segments of an offshoot, if the plan has them.
+fn segments_of<'a>(offshoot: &PlanOffshoot, all: &'a [PlanSegment]) -> Option<&'a [PlanSegment]> {
+    let first = usize::try_from(offshoot.segment).ok()?;
+    let end = first.checked_add(usize::try_from(offshoot.segments).ok()?)?;
+    all.get(first..end)
+}
+
+/// Its goals.
+fn goals_of<'a>(offshoot: &PlanOffshoot, all: &'a [PlanGoal]) -> Option<&'a [PlanGoal]> {
+    let first = offshoot.goal as usize;
+    all.get(first..first.checked_add(offshoot.goals as usize)?)
 }
 
 /// What is left of the mapped file.

@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 
 use deadheat_wire::plan::{VERDICT_MAGIC, VERSION};
 
+use super::super::explore::outside;
 use super::plan::{Plan, ended};
 use super::{Deed, Replay};
 use crate::sys;
@@ -51,7 +52,17 @@ pub fn write(plan: &Plan, replay: &Replay, verdict: &Verdict) {
     let _ = writeln!(text, "{VERDICT_MAGIC} {VERSION} {}", sys::getpid());
     let _ = tell(&mut text, plan, replay, verdict);
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
-    let file = sys::open(ended(&plan.verdict), flags, 0o600);
+    let (folder, path) = (libc::AT_FDCWD as usize, ended(&plan.verdict).as_ptr());
+    // A copy is kept from opening files, but for the runtime's own.
+    let call = [
+        folder,
+        path as usize,
+        flags as usize,
+        0o600,
+        0,
+        outside::PASS,
+    ];
+    let file = sys::call(libc::SYS_openat, call);
     if file >= 0 {
         sys::write(file as i32, &text.bytes[..text.len]);
         sys::close(file as i32);

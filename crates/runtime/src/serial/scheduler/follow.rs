@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering;
 use deadheat_wire::Op;
 use deadheat_wire::plan::{After, GoalKind};
 
+use super::super::explore::server;
 use super::super::replay::plan::Planned;
 use super::super::replay::verdict::{self, Verdict};
 use super::super::replay::{Deed, Phase};
@@ -44,6 +45,7 @@ impl Scheduler {
         loop {
             match self.replay.phase {
                 Phase::Following => match self.replay.wanted() {
+                    _ if self.branches_off() => {}
                     Some(index) if self.replay.arrives_early(index) => {}
                     Some(index) => return self.obtain(index, me, can_wait),
                     None if self.replay.goal_kind() == GoalKind::None as u32 => {
@@ -67,6 +69,18 @@ impl Scheduler {
                 Phase::Off | Phase::Draining | Phase::Free => return self.next(can_wait),
             }
         }
+    }
+
+    /// Has copies of the program follow the offshoots that leave the trunk here. Whether this is such a copy, or one may
+    /// have been made.
+    fn branches_off(&mut self) -> bool {
+        let Some(number) = self.replay.due() else {
+            return false;
+        };
+        if server::copy_for_offshoot(number, self.away) && !self.replay.leave_trunk(number) {
+            sys::exit_group(NOT_FOLLOWED);
+        }
+        true
     }
 
     /// A goal's thread that does not stand before it yet.
