@@ -8,6 +8,8 @@ mod coarse;
 mod events;
 mod file;
 mod offshoots;
+#[cfg(test)]
+mod offshoots_tests;
 mod sites;
 #[cfg(test)]
 mod tests;

@@ -189,6 +189,12 @@ impl Plan {
         self.events().flatten().map(|event| event.region).collect()
     }
 
+    /// What a site is.
+    #[cfg(test)]
+    pub(super) fn site(&self, number: u32) -> PlanSite {
+        self.sites[number as usize]
+    }
+
     /// How many sites they have.
     #[cfg(test)]
     pub(super) fn sites(&self) -> usize {

@@ -1,5 +1,5 @@
 use super::*;
-use deadheat_trace::text;
+use deadheat_trace::{Op, text};
 use deadheat_wire::plan::{PlanGoal, PlanHeader, PlanSegment, PlanThread};
 
 const LISTING: &str = "\

@@ -413,7 +413,10 @@ unsafe fn enter_slow(caller: usize, callee: usize, sp: usize) {
                 };
                 (*local).frame = frame.add(1);
                 if kind == Mode::Serial {
-                    serial::enter(caller, callee);
+                    // The outermost function has no caller's frame above it.
+                    let above = (*frame.sub(1)).sp;
+                    let high = if above == usize::MAX { sp } else { above };
+                    serial::enter(caller, callee, [sp, high]);
                 }
             }
             _ if ready() => {

@@ -468,6 +468,14 @@ impl Log {
         }
     }
 
+    /// Its frame, while memory is looked at.
+    #[inline]
+    pub fn enter_frame(&mut self, [low, high]: [usize; 2]) {
+        if self.shared.is_on {
+            self.shared.enter(low, high);
+        }
+    }
+
     /// A function's exit. `was_entered`: its entry was written down late, see [`Log::open_frames`].
     pub fn leave(&mut self, thread: u32, caller: usize, was_entered: bool) {
         self.settle();

@@ -478,9 +478,13 @@ pub fn input(kind: u32, value: u64) {
     with_turn(|me| turn_holder().log.input(id(me), kind, value));
 }
 
-/// A function's entry.
-pub fn enter(caller: usize, callee: usize) {
-    with_turn(|me| turn_holder().log.enter(id(me), caller, callee));
+/// A function's entry, and where its frame lies.
+pub fn enter(caller: usize, callee: usize, frame: [usize; 2]) {
+    with_turn(|me| {
+        let log = &mut turn_holder().log;
+        log.enter(id(me), caller, callee);
+        log.enter_frame(frame);
+    });
 }
 
 /// A function's exit; see `Log::leave`.

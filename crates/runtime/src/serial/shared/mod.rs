@@ -3,7 +3,11 @@
 //!
 //! Memory constrains a schedule if its conflicting accesses are not ordered by the creation and the join of
 //! threads ([`state`]; `deadheat_predict`'s `leave_out` argues it), if it is accessed atomically, or if
-//! code without hooks has changed it. All accesses to such words are recorded, others need not be.
+//! code without hooks has changed it and several threads access it: it is not known which of them did. (What one
+//! thread accesses, that thread is taken to have changed, as prediction takes it.) All accesses to such words are
+//! recorded, others need not be.
+//! A thread's stack is used again and again, also by code without hooks (what compilers spill, calls, variables whose
+//! address nobody takes), and by other threads after it. So nothing is known of what a new frame holds.
 //! Whoever leaves some out must know that a thread was further than its last event when code without hooks
 //! changed something: then a fence says so ([`Seen::is_external`]).
 //!
@@ -165,6 +169,24 @@ impl Shared {
         }
     }
 
+    /// A function's frame begins: it lies from one address up to another, that of its caller.
+    #[inline]
+    pub fn enter(&mut self, low: usize, high: usize) {
+        /// Of larger frames what is next to the caller's.
+        const MOST: usize = 16 * 1024;
+        let high = (high & !7).max(low);
+        let low = (low & !7).max(high.saturating_sub(MOST));
+        for word in (low..high).step_by(8) {
+            // SAFETY: `is_on`, so the state is mapped, and nobody else looks at it.
+            unsafe {
+                let cell = maps::cell(word);
+                if !(*cell).is_new() {
+                    *cell = (*cell).in_new_frame();
+                }
+            }
+        }
+    }
+
     /// An access that is about to happen.
     #[inline]
     pub fn access(&mut self, thread: u32, writes: bool, addr: usize, bytes: usize) -> Seen {
@@ -181,11 +203,17 @@ impl Shared {
                 let cell = maps::cell(word);
                 let held = load(word, 8);
                 let known = spread((*cell).known() & mask);
-                let is_external = (held ^ *maps::value(word)) & known != 0;
                 let was_shared = (*cell).is_shared();
+                let is_of_others = (*cell).is_of_others(thread, &self.order);
+                let is_wanted = maps::is_wanted(word);
                 let mut next = (*cell).accessed(thread, writes, &mut self.order);
-                if is_external {
-                    next = next.shared();
+                if is_of_others {
+                    next = next.of_many();
+                }
+                let mut is_external = false;
+                if (held ^ *maps::value(word)) & known != 0 {
+                    next = next.changed();
+                    is_external = is_wanted || next.is_shared();
                 }
                 if !writes {
                     let of_mask = spread(mask);
@@ -200,7 +228,7 @@ impl Shared {
                     self.mark(word);
                 }
                 seen.is_external |= is_external;
-                seen.is_wanted |= maps::is_wanted(word);
+                seen.is_wanted |= is_wanted;
             }
             if word < last {
                 self.found.mark_linked(word);

@@ -151,6 +151,13 @@ impl Order {
         Some(Moment(number as u32))
     }
 
+    /// Whose moment it is.
+    #[inline]
+    pub fn thread_of(&self, moment: Moment) -> u32 {
+        // SAFETY: moments' numbers come from `begin_moment`, and the first one has a place, too.
+        unsafe { (*self.moments.add(moment.0 as usize))[0] }
+    }
+
     /// Whether all of a moment is before what a thread does now. (A moment of its own is.)
     #[inline]
     pub fn is_before(&mut self, moment: Moment, thread: u32) -> bool {

@@ -25,12 +25,19 @@ const SECOND: u32 = FIRST + MOMENT_BITS;
 const KNOWN: u32 = SECOND + MOMENT_BITS;
 const MOMENT: u64 = (1 << MOMENT_BITS) - 1;
 
-const _: () = assert!(KNOWN + 8 <= 64);
+/// Several threads have accessed it.
+const MANY: u64 = 1 << (KNOWN + 8);
+/// Code without hooks has changed it.
+const CHANGED: u64 = 1 << (KNOWN + 9);
+/// What stays when it is accessed.
+const KEPT: u64 = 0xFF << KNOWN | MANY | CHANGED;
+
+const _: () = assert!(KNOWN + 10 <= 64);
 
 impl Cell {
     fn with(self, tag: u64, first: Moment, second: Moment) -> Cell {
         let moments = u64::from(first.0) << FIRST | u64::from(second.0) << SECOND;
-        Cell(self.0 & 0xFF << KNOWN | moments | tag)
+        Cell(self.0 & KEPT | moments | tag)
     }
 
     fn first(self) -> Moment {
@@ -67,6 +74,42 @@ impl Cell {
     #[inline]
     pub fn knowing(self, bytes: u8) -> Cell {
         Cell(self.0 | u64::from(bytes) << KNOWN)
+    }
+
+    /// The same in a new frame of a stack: nothing is known of what it holds, nor who has changed it.
+    #[inline]
+    pub fn in_new_frame(self) -> Cell {
+        Cell(self.0 & !(0xFF << KNOWN | CHANGED))
+    }
+
+    /// The same, changed by code without hooks. What several threads access is shared then: who of them has changed it is
+    /// not known.
+    #[inline]
+    pub fn changed(self) -> Cell {
+        Cell(self.0 | CHANGED).settled()
+    }
+
+    /// The same, accessed by several threads.
+    #[inline]
+    pub fn of_many(self) -> Cell {
+        Cell(self.0 | MANY).settled()
+    }
+
+    fn settled(self) -> Cell {
+        match self.0 & (MANY | CHANGED) == MANY | CHANGED {
+            true => self.shared(),
+            false => self,
+        }
+    }
+
+    /// Whether another thread has accessed it.
+    #[inline]
+    pub fn is_of_others(self, thread: u32, order: &Order) -> bool {
+        match self.0 & TAG {
+            ONE => order.thread_of(self.second()) != thread,
+            READ => true,
+            _ => false,
+        }
     }
 
     /// What it is after an access.
@@ -184,6 +227,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_code_without_hooks_has_changed_is_shared_if_several_threads_access_it() {
+        let mut order = Order::none();
+        assert!(order.begin());
+        let own = Cell::default().accessed(0, true, &mut order).changed();
+        let own = own.accessed(0, false, &mut order);
+        assert!(!own.is_shared() && !own.is_of_others(0, &order));
+        order.fork(0, 1);
+        let handed_on = own.accessed(1, false, &mut order);
+        assert!(!handed_on.is_shared() && own.is_of_others(1, &order));
+        assert!(handed_on.of_many().is_shared());
+        let used_again = own.in_new_frame().of_many();
+        assert!(!used_again.is_shared() && used_again.changed().is_shared());
     }
 
     #[test]
