@@ -144,6 +144,117 @@ fn what_is_left_out_is_not_missed() {
     told(&mut busy.here.deadheat(["replay", id, "--times", "5"])).has("5 of 5 times");
 }
 
+/// Memory that code without hooks changes for the thread that has it: a stack that is used again, and what the C
+/// library sorts and prints for it.
+#[test]
+fn what_one_thread_has_is_its_own_whoever_changes_it() {
+    let here = Sandbox::new();
+    here.file(
+        "own.c",
+        r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int racy;
+__attribute__((noinline)) static void set(int *place, int value) { *place = value; }
+__attribute__((noinline)) static int taken(int i) {
+    int all[8];
+    for (int k = 0; k < 8; k++)
+        set(&all[k], i + k);
+    return all[3];
+}
+__attribute__((noinline)) static int spilled(int i) {
+    int a = i * 3, b = a + i, c = b * a, d = c - b, e = d * 2, f = e + a, g = f * b;
+    return a + b + c + d + e + f + g;
+}
+static int by_value(const void *one, const void *other) {
+    return *(const int *)one - *(const int *)other;
+}
+static void *work(void *nothing) {
+    long sum = 0;
+    int *numbers = malloc(64 * sizeof *numbers);
+    for (int i = 0; i < 400; i++) {
+        char text[32];
+        sum += taken(i) + spilled(i);
+        for (int k = 0; k < 64; k++)
+            numbers[k] = (k * 7919 + i) % 101;
+        qsort(numbers, 64, sizeof *numbers, by_value);
+        snprintf(text, sizeof text, "%d", numbers[i & 63]);
+        for (char *place = text; *place; place++)
+            sum += *place;
+    }
+    racy += sum;
+    free(numbers);
+    return nothing;
+}
+int main(void) {
+    for (int round = 0; round < 2; round++) {
+        pthread_t threads[2];
+        for (int i = 0; i < 2; i++)
+            pthread_create(threads + i, 0, work, 0);
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], 0);
+    }
+    return racy == 0;
+}
+"#,
+    );
+    for level in ["-O0", "-O2"] {
+        let mut build = here.deadheat(["cc", "-g", "-pthread", "own.c", "-o", "own"]);
+        succeed(build.arg(level));
+        let mut check = here.deadheat(["check", "--survey-above", "50000", "--", "./own"]);
+        let long = told(check.stdin(Stdio::null()));
+        assert_eq!(long.code, Some(66), "{}{}", long.out, long.err);
+        long.has(LEFT_OUT).has("confirmed race on racy");
+        assert!(long.events() < 2000, "{level}: {}", long.events());
+    }
+}
+
+/// Several threads have it one after the other, and code without hooks changes it meanwhile: who it was is not known.
+#[test]
+fn what_several_threads_have_is_shared_if_code_without_hooks_changes_it() {
+    let here = Sandbox::new();
+    // In assembly, which has no hooks.
+    here.file(
+        "several.c",
+        r#"
+#include <pthread.h>
+static int cells[64], racy;
+static void unseen(int *place, int value) {
+    __asm__ volatile("movl %1, (%0)" : : "r"(place), "r"(value) : "memory");
+}
+static void *work(void *nothing) {
+    volatile long own[64] = {0};
+    for (long i = 0; i < 30000; i++)
+        own[i & 63] += i;
+    for (int i = 0; i < 64; i++) {
+        racy += cells[i];
+        unseen(cells + i, i + racy);
+        racy += cells[i];
+    }
+    return nothing;
+}
+int main(void) {
+    pthread_t thread;
+    for (int i = 0; i < 64; i++)
+        cells[i] = i;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    for (int i = 0; i < 64; i++)
+        racy += cells[i];
+    return racy == 0;
+}
+"#,
+    );
+    succeed(&mut here.deadheat(["cc", "-g", "-O0", "-pthread", "several.c", "-o", "several"]));
+    let mut check = here.deadheat(["check", "--survey-above", "50000", "--", "./several"]);
+    let long = told(check.stdin(Stdio::null()));
+    assert_eq!(long.code, Some(5), "{}{}", long.out, long.err);
+    long.has(LEFT_OUT);
+    // Each cell is read three times.
+    assert!((3 * 64..2000).contains(&long.events()), "{}", long.events());
+}
+
 #[test]
 fn a_long_run_that_crashes_is_repeated_up_to_there() {
     let busy = Busy::new("racy++", "*nothing=1", "run()");

@@ -173,10 +173,10 @@ impl<'a> TrunkPlanner<'a> {
         let mut of_threads = Vec::new();
         let mut all = self.events.threads.into_iter();
         for id in 0..count {
-            let events = all.next().map(|thread| thread.events).unwrap_or_default();
-            if !events.is_empty() || is_goal(id) {
-                let length = events.len() as u64;
-                of_threads.push((ThreadId(id as u32), Arc::new(events), length));
+            let thread = all.next().unwrap_or_default();
+            if thread.counted.all > 0 || is_goal(id) {
+                let length = thread.events.len() as u64;
+                of_threads.push((ThreadId(id as u32), Arc::new(thread.events), length));
             }
         }
         let parts = Parts {
