@@ -2,19 +2,22 @@
 //! one run shows the recording of the next leaves out.
 //!
 //! Memory constrains a schedule if its conflicting accesses are not ordered by the creation and the join of
-//! threads ([`state`]; `deadheat_predict`'s `leave_out` argues it), if it is accessed atomically, or if
-//! code without hooks has changed it. All accesses to such words are recorded, others need not be.
+//! threads or the rounds of barriers ([`state`]; `deadheat_predict`'s `leave_out` argues it), if it is accessed
+//! atomically, or if code without hooks has changed it. All accesses to such words are recorded, others need not
+//! be. (Barriers: what is read behind one was written by whoever came to it, and whoever comes to a barrier
+//! needs all that it has read: in such a recording every event does.)
 //! Whoever leaves some out must know that a thread was further than its last event when code without hooks
 //! changed something: then a fence says so ([`Seen::is_external`]).
 //!
 //! The recording that leaves out looks as well, so it knows whether it has left out too much (`missed`):
 //! nothing rests on the two runs being the same.
 //!
-//! * [`order`]: creation and join.
+//! * [`order`]: creation and join, and [`barriers`].
 //! * [`state`]: a word's.
 //! * [`maps`]: where all that is kept.
 //! * [`found`]: the file that it goes to.
 
+mod barriers;
 mod found;
 mod maps;
 mod order;
@@ -312,6 +315,21 @@ impl Shared {
     /// A thread has waited for another one's end.
     pub fn join(&mut self, parent: u32, child: u32) {
         self.order.join(parent, child);
+    }
+
+    /// A barrier is made for so many threads; for none: it is none any more.
+    pub fn barrier(&mut self, object: usize, count: u64) {
+        self.order.barrier(object, count);
+    }
+
+    /// A thread comes to a barrier.
+    pub fn enter(&mut self, thread: u32, object: usize) {
+        self.order.enter(thread, object);
+    }
+
+    /// A thread leaves a barrier.
+    pub fn exit(&mut self, thread: u32, object: usize) {
+        self.order.exit(thread, object);
     }
 
     /// One more than the largest number of a thread that may have accesses left out.
