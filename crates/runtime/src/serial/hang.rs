@@ -34,7 +34,7 @@ const GROWTH: u64 = 4;
 const MOST_STEPS: u64 = 100_000;
 /// An instruction that is looked at takes as long as so many events: a program that reads for long between two
 /// changes is looked at again and again, and must not spend most of its time so.
-const EVENTS_PER_STEP: u64 = 64;
+const EVENTS_PER_STEP: u64 = 512;
 /// The largest stack that is compared.
 const MOST_STACK: usize = 1 << 20;
 /// The processor traps after each instruction.
@@ -414,7 +414,7 @@ mod tests {
                 looks += 1;
             }
         }
-        assert!(looks > 5, "{looks}");
+        assert!(looks > 1, "{looks}");
         assert!(steps * EVENTS_PER_STEP <= 100_000_000 + MOST_STEPS * EVENTS_PER_STEP);
     }
 

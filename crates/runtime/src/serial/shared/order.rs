@@ -45,8 +45,8 @@ pub struct Order {
     /// For each thread: the last of its times in which anything has happened, the epoch in which that began, and
     /// the time before; of times one more, 0: there is none.
     active: *mut [u32; 3],
-    /// For each thread: all that others did before this epoch is before what it does now.
-    horizon: *mut u32,
+    /// For each thread, of each other: all that that one did before this epoch is before what it does now.
+    horizons: *mut u32,
 }
 
 impl Order {
@@ -63,7 +63,7 @@ impl Order {
             barriers: Barriers::none(),
             epoch: 1,
             active: core::ptr::null_mut(),
-            horizon: core::ptr::null_mut(),
+            horizons: core::ptr::null_mut(),
         }
     }
 
@@ -75,8 +75,8 @@ impl Order {
         self.present = memory::pages(THREADS);
         self.moments = memory::pages(MOMENTS);
         self.active = memory::pages(THREADS);
-        self.horizon = memory::pages(THREADS);
-        let all = [self.times, self.present, self.clocks, self.horizon];
+        self.horizons = memory::pages(THREADS * THREADS);
+        let all = [self.times, self.present, self.clocks, self.horizons];
         let all_there = all.iter().all(|part| !part.is_null());
         let others = !self.joined.is_null() && !self.moments.is_null() && !self.active.is_null();
         all_there && others && self.barriers.begin()
@@ -94,9 +94,10 @@ impl Order {
         unsafe { &mut *self.times.add(thread) }
     }
 
-    fn horizon(&mut self, thread: usize) -> &mut u32 {
+    /// Of each other thread: all that it did before this epoch is before what a thread does now.
+    fn horizon(&mut self, thread: usize) -> &mut [u32; THREADS] {
         // SAFETY: as in `clock`.
-        unsafe { &mut *self.horizon.add(thread) }
+        unsafe { &mut *self.horizons.add(thread * THREADS).cast() }
     }
 
     fn is_joined(&self, thread: usize) -> bool {
@@ -120,25 +121,22 @@ impl Order {
         }
     }
 
-    /// Works out anew before which epoch a thread knows all; it knows all before `least`.
-    fn look_back(&mut self, thread: usize, least: u32) {
-        let mut first = Some(u32::MAX);
+    /// Works out anew how far a thread knows what others did, by epochs.
+    fn look_back(&mut self, thread: usize) {
         for other in (0..self.threads).filter(|other| *other != thread) {
             let (known, time) = (self.clock(thread)[other], *self.time(other));
             // SAFETY: as in `clock`.
             let [last, since, before] = unsafe { *self.active.add(other) };
-            let unknown = match (last <= known, before <= known) {
-                (true, _) if self.is_joined(other) && time < known => Some(u32::MAX),
+            let horizon = match (last <= known, before <= known) {
+                (true, _) if self.is_joined(other) && time < known => u32::MAX,
                 // It has done nothing since; what it does next is in this epoch.
-                (true, _) => Some(self.epoch),
-                (false, true) => Some(since),
-                (false, false) => None,
+                (true, _) => self.epoch,
+                (false, true) => since,
+                (false, false) => 0,
             };
-            first = first.zip(unknown).map(|(one, other)| one.min(other));
+            let old = &mut self.horizon(thread)[other];
+            *old = (*old).max(horizon);
         }
-        let least = first.unwrap_or(0).max(least);
-        let horizon = self.horizon(thread);
-        *horizon = (*horizon).max(least);
     }
 
     /// A thread creates another.
@@ -154,16 +152,10 @@ impl Order {
         self.learn(child, &known);
         let clock = self.clock(child);
         clock[parent] = clock[parent].max(now + 1);
-        let least = (*self.horizon(parent)).min(self.epoch);
-        self.look_back(child, least);
+        *self.horizon(child) = *self.horizon(parent);
+        self.look_back(child);
         self.goes_on(child);
         self.goes_on(parent);
-        // Nobody has joined the new one, whoever knew all up to here.
-        for other in (0..self.threads).filter(|other| *other != child) {
-            let epoch = self.epoch;
-            let horizon = self.horizon(other);
-            *horizon = (*horizon).min(epoch);
-        }
     }
 
     /// A thread has waited for another one's end.
@@ -181,7 +173,7 @@ impl Order {
         clock[child] = clock[child].max(last + 1);
         // SAFETY: as in `clock`.
         unsafe { *self.joined.add(child) = 1 };
-        self.look_back(parent, 0);
+        self.look_back(parent);
         self.goes_on(parent);
     }
 
@@ -212,7 +204,7 @@ impl Order {
         if let Some(mut known) = self.barriers.exit(thread, object) {
             known[thread] = 0;
             self.learn(thread, &known);
-            self.look_back(thread, 0);
+            self.look_back(thread);
         }
         // Others know what it did up to here, whatever it has learned.
         self.goes_on(thread);
@@ -273,10 +265,44 @@ impl Order {
         ((self.epoch as usize) < MOMENTS).then_some(Moment(self.epoch))
     }
 
-    /// Whether all that others have done in an epoch, and before, is before what a thread does now.
+    /// Whether all that these threads have done in an epoch, and before, is before what a thread does now.
     #[inline]
-    pub fn knows(&mut self, epoch: Moment, thread: u32) -> bool {
-        (thread as usize) < THREADS && epoch.0 < *self.horizon(thread as usize)
+    pub fn knows(&mut self, epoch: Moment, of: Threads, thread: u32) -> bool {
+        let thread = thread as usize;
+        thread < THREADS
+            && (0..self.threads).all(|other| {
+                other == thread || !of.has(other) || epoch.0 < self.horizon(thread)[other]
+            })
+    }
+
+    /// Whose moment it is.
+    pub fn thread_of(&self, moment: Moment) -> Threads {
+        // SAFETY: as in `is_before`.
+        let [thread, _] = unsafe { *self.moments.add(moment.0 as usize) };
+        Threads::one(thread)
+    }
+}
+
+/// Some threads, and perhaps others that it does not tell from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads(pub u16);
+
+/// The bits of [`Threads`].
+pub const THREADS_BITS: u32 = 14;
+
+impl Threads {
+    /// One.
+    pub fn one(thread: u32) -> Self {
+        Threads(1 << (thread % THREADS_BITS))
+    }
+
+    /// Those of both.
+    pub fn with(self, other: Threads) -> Self {
+        Threads(self.0 | other.0)
+    }
+
+    fn has(self, thread: usize) -> bool {
+        self.0 >> (thread as u32 % THREADS_BITS) & 1 != 0
     }
 }
 
@@ -296,12 +322,15 @@ mod tests {
         assert!(order.is_before(first, 1) && !order.is_before(second, 1));
         assert!(!order.is_before(of_child, 0) && order.is_before(of_child, 1));
         let epoch = order.epoch().unwrap();
-        assert!(!order.knows(epoch, 0) && !order.knows(epoch, 1));
+        let [parent, child] = [0, 1].map(Threads::one);
+        assert!(!order.knows(epoch, child, 0) && !order.knows(epoch, parent, 1));
         order.join(0, 1);
-        assert!(order.is_before(of_child, 0) && order.knows(order.epoch().unwrap(), 0));
+        assert!(order.is_before(of_child, 0));
+        assert!(order.knows(order.epoch().unwrap(), child, 0));
         order.fork(0, 2);
         let epoch = order.epoch().unwrap();
-        assert!(order.is_before(of_child, 2) && !order.knows(epoch, 0) && !order.knows(epoch, 2));
+        assert!(order.is_before(of_child, 2) && order.knows(epoch, child, 2));
+        assert!(!order.knows(epoch, Threads::one(2), 0) && !order.knows(epoch, parent, 2));
     }
 
     #[test]
@@ -323,10 +352,11 @@ mod tests {
         order.exit(1, 0x40);
         assert!(order.is_before(before[1], 1) && !order.is_before(after, 1));
         order.join(0, 2);
-        assert!(order.knows(epoch, 0), "by the round");
+        let one = Threads::one(1);
+        assert!(order.knows(epoch, one, 0), "by the round");
         assert!(
-            !order.knows(order.epoch().unwrap(), 0),
-            "the other one was not joined"
+            !order.knows(order.epoch().unwrap(), one, 0),
+            "it was not joined"
         );
     }
 

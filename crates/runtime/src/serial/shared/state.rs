@@ -5,7 +5,7 @@
 //! sure of is shared: what one thread writes after several have read it, unless it comes after all that
 //! any thread did by then.
 
-use super::order::{MOMENT_BITS, Moment, Order};
+use super::order::{MOMENT_BITS, Moment, Order, THREADS_BITS, Threads};
 
 /// A word's state, and which of its bytes have a known value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ const NEW: u64 = 0;
 /// All writes are before the end of the first moment, all accesses before that of the second.
 const ONE: u64 = 1;
 /// Threads that are not ordered read it; all writes are before the end of the first moment, and all accesses
-/// before the end of the epoch that stands in the place of the second.
+/// before the end of the epoch that stands in the place of the second. Who read it is kept as well.
 const READ: u64 = 2;
 /// Its conflicting accesses are not ordered.
 const SHARED: u64 = 3;
@@ -24,12 +24,22 @@ const SHARED: u64 = 3;
 const TAG: u64 = 3;
 const FIRST: u32 = 2;
 const SECOND: u32 = FIRST + MOMENT_BITS;
-const KNOWN: u32 = SECOND + MOMENT_BITS;
+const READERS: u32 = SECOND + MOMENT_BITS;
+const KNOWN: u32 = READERS + THREADS_BITS;
 const MOMENT: u64 = (1 << MOMENT_BITS) - 1;
 
 const _: () = assert!(KNOWN + 8 <= 64);
 
 impl Cell {
+    fn read(self, epoch: Moment, by: Threads) -> Cell {
+        let Cell(word) = self.with(READ, self.first(), epoch);
+        Cell(word | u64::from(by.0) << READERS)
+    }
+
+    fn readers(self) -> Threads {
+        Threads((self.0 >> READERS) as u16 & ((1 << THREADS_BITS) - 1))
+    }
+
     fn with(self, tag: u64, first: Moment, second: Moment) -> Cell {
         let moments = u64::from(first.0) << FIRST | u64::from(second.0) << SECOND;
         Cell(self.0 & 0xFF << KNOWN | moments | tag)
@@ -81,21 +91,33 @@ impl Cell {
         let Some(now) = order.now(thread) else {
             return self.shared();
         };
-        let last = |is_write: bool| match is_write {
-            true => now,
-            false => self.first(),
-        };
+        let me = Threads::one(thread);
+        let is_read_again = tag == READ
+            && !writes
+            && order.epoch() == Some(self.second())
+            && self.readers().with(me) == self.readers();
+        if is_read_again && order.is_before(self.first(), thread) {
+            return self;
+        }
         let knows_all = match tag {
             NEW => true,
             ONE => self.second() == now || order.is_before(self.second(), thread),
-            _ => order.knows(self.second(), thread) && order.is_before(self.first(), thread),
+            _ => {
+                order.knows(self.second(), self.readers(), thread)
+                    && order.is_before(self.first(), thread)
+            }
         };
         if knows_all {
-            return self.with(ONE, last(writes), now);
+            let first = if writes { now } else { self.first() };
+            return self.with(ONE, first, now);
         }
+        let others = match tag {
+            READ => self.readers(),
+            _ => order.thread_of(self.second()),
+        };
         match order.epoch() {
             Some(epoch) if !writes && order.is_before(self.first(), thread) => {
-                self.with(READ, self.first(), epoch)
+                self.read(epoch, others.with(me))
             }
             _ => self.shared(),
         }
@@ -180,7 +202,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig {
             failure_persistence: None,
-            cases: 2000,
+            cases: 5000,
             rng_seed: proptest::test_runner::RngSeed::Fixed(7),
             ..ProptestConfig::default()
         })]
@@ -279,8 +301,8 @@ mod tests {
         }
         order.barrier(0x40, 3);
         let round = |order: &mut Order| {
-            threads.map(|thread| order.enter(thread, 0x40));
-            threads.map(|thread| order.exit(thread, 0x40));
+            threads.iter().for_each(|thread| order.enter(*thread, 0x40));
+            threads.iter().for_each(|thread| order.exit(*thread, 0x40));
         };
         let mut cells = [Cell::default(); 3];
         for _ in 0..5 {
