@@ -1,5 +1,6 @@
 //! Fetches and builds: each program as it is, and once more by the wrappers. What is there already is not made again.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use super::advisories::Advisory;
 use super::crates::Tests;
+use super::kernels::Kernel;
 use super::programs::Program;
 use crate::debian::{self, run};
 
@@ -17,6 +19,8 @@ pub struct Built {
     pub plain: PathBuf,
     /// By Deadheat's wrappers.
     pub hooked: PathBuf,
+    /// With the compiler's own ThreadSanitizer, where that can be.
+    pub tsan: Option<PathBuf>,
     /// The version of what it is made of.
     pub version: String,
     /// Lines of its sources that are not empty.
@@ -61,11 +65,86 @@ pub fn program(cache: &Path, deadheat: &Path, program: &Program) -> Result<Built
     };
     let mut hooked = Command::new(deadheat);
     hooked.args(["build", "--"]);
+    let mut tsan = Command::new("env");
+    tsan.env("PATH", tsan_path(cache)?);
+    // Tests that a build runs may race.
+    tsan.env("TSAN_OPTIONS", "exitcode=0");
     Ok(Built {
         plain: build("plain", Command::new("env"))?,
         hooked: build("hooked", hooked)?,
+        tsan: build("tsan", tsan).ok(),
         version: version(&debian::folder(cache, program.package)).unwrap_or_default(),
         lines: lines(&tree.join(program.sources))?,
+    })
+}
+
+/// A search path on which the usual names of compilers are those of gcc with ThreadSanitizer.
+fn tsan_path(cache: &Path) -> Result<OsString, String> {
+    let folder = cache.join("tsan");
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    for (name, real) in [
+        ("cc", "gcc"),
+        ("gcc", "gcc"),
+        ("c++", "g++"),
+        ("g++", "g++"),
+    ] {
+        let script = format!("#!/bin/sh\nexec /usr/bin/{real} -fsanitize=thread -g \"$@\"\n");
+        let path = folder.join(name);
+        if fs::read_to_string(&path).is_ok_and(|is| is == script) {
+            continue;
+        }
+        fs::write(&path, script).map_err(|error| error.to_string())?;
+        run(Command::new("chmod").arg("+x").arg(&path))?;
+    }
+    let usual = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(folder).chain(std::env::split_paths(&usual));
+    std::env::join_paths(all).map_err(|error| error.to_string())
+}
+
+/// A kernel of our own.
+pub fn kernel(
+    cache: &Path,
+    deadheat: &Path,
+    sources: &Path,
+    kernel: &Kernel,
+) -> Result<Built, Failure> {
+    let folder = cache.join("built/kernels").join(kernel.folder());
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let source = sources.join(kernel.file);
+    let build = |kind: &str, program: &Path, words: &[&str]| {
+        let made = folder.join(kind);
+        let mut command = Command::new(program);
+        command.args(words);
+        match kernel.file.ends_with(".rs") {
+            true => command.args(["-g", "-O", "--edition=2024"]),
+            false => command.args(["-g", "-O2", "-pthread"]),
+        };
+        match (kernel.races, kernel.file.ends_with(".rs")) {
+            (false, _) => &mut command,
+            (true, true) => command.args(["--cfg", "racing"]),
+            (true, false) => command.arg("-DRACE"),
+        };
+        command.arg(&source).arg("-o").arg(&made);
+        if !kernel.file.ends_with(".rs") {
+            command.arg("-lm");
+        }
+        run(&mut command).map(|()| made)
+    };
+    let (compiler, wrapper) = match kernel.file.rsplit('.').next() {
+        Some("rs") => ("rustc", "rustc"),
+        Some("cpp") => ("g++", "c++"),
+        _ => ("gcc", "cc"),
+    };
+    Ok(Built {
+        plain: build("plain", Path::new(compiler), &[])?,
+        hooked: build("hooked", deadheat, &[wrapper])?,
+        // Rust's standard library is not instrumented: its threads' order would not be seen.
+        tsan: match compiler {
+            "rustc" => None,
+            _ => Some(build("tsan", Path::new(compiler), &["-fsanitize=thread"])?),
+        },
+        version: String::new(),
+        lines: crate::scan::lines(&[source.clone()])?,
     })
 }
 
@@ -109,6 +188,7 @@ pub fn advisory(cache: &Path, deadheat: &Path, advisory: &Advisory) -> Result<Bu
     Ok(Built {
         plain: target.join("debug/racing"),
         hooked,
+        tsan: None,
         version: advisory.version.to_owned(),
         lines: lines(&folder.join("src"))?,
     })
@@ -144,6 +224,7 @@ pub fn tests(cache: &Path, deadheat: &Path, tests: &Tests) -> Result<Built, Fail
     Ok(Built {
         plain: test(&mut Command::new("cargo"))?,
         hooked: test(Command::new(deadheat).arg("cargo"))?,
+        tsan: None,
         version: tests.version.to_owned(),
         lines: lines(&folder.join("src"))?,
     })
@@ -208,7 +289,7 @@ fn lines(folder: &Path) -> Result<usize, String> {
             let extension = path.extension().and_then(|it| it.to_str());
             match extension {
                 _ if path.is_dir() => folders.push(path),
-                Some("c" | "h" | "cpp" | "rs") => files.push(path),
+                Some("c" | "h" | "cc" | "cpp" | "hpp" | "rs") => files.push(path),
                 _ => {}
             }
         }

@@ -4,8 +4,10 @@
 
 mod advisories;
 mod build;
+mod cost;
 mod crates;
 mod judged;
+mod kernels;
 mod programs;
 mod row;
 mod table;
@@ -18,6 +20,7 @@ use crate::kernel::Place;
 use advisories::ADVISORIES;
 use build::{Built, Failure};
 use crates::TESTS;
+use kernels::KERNELS;
 use programs::{Job, Load, PROGRAMS};
 use table::Outcome;
 
@@ -39,6 +42,16 @@ pub fn measure(place: &Place) -> Result<String, String> {
     let only = std::env::var("DEADHEAT_BENCH_ONLY").unwrap_or_default();
     let is_wanted = |name: &str| name.contains(&only);
     let mut rows = Vec::new();
+    let sources = place.kernels.join("../real/kernels");
+    for kernel in KERNELS.iter().filter(|one| is_wanted(&one.title())) {
+        let built = build::kernel(&bench.cache, &bench.deadheat, &sources, kernel);
+        let job = Job {
+            load: &kernel.load,
+            input: 0,
+            runs: "1",
+        };
+        rows.push((kernel.title(), bench.through(&kernel.folder(), built, job)));
+    }
     for program in PROGRAMS.iter().filter(|one| is_wanted(one.name())) {
         let built = build::program(&bench.cache, &bench.deadheat, program);
         let title = match program.note {

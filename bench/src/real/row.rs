@@ -1,5 +1,6 @@
 //! One program through all stages: as it is, recorded, watched, checked.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -7,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::build::Built;
+use super::cost::Cost;
 use super::programs::{Job, Load};
 use super::work::{PATIENCE, Worked, work};
 
@@ -31,6 +33,12 @@ pub struct Row {
     pub findings: Vec<String>,
     /// Of Rust's tests: how many passed, of how many.
     pub tests: Option<(usize, usize)>,
+    /// Events that the program executed in the run that was looked at.
+    pub executed: u64,
+    /// What the program costs by itself, and under `check` and `watch`.
+    pub costs: [Cost; 3],
+    /// What one run under ThreadSanitizer costs, and how many races it told.
+    pub tsan: Option<(Cost, usize)>,
 }
 
 /// Runs it.
@@ -73,7 +81,11 @@ pub fn row(
         }
         Load::Serves(..) => predicted(&folder.join("predict"), deadheat, built, job)?,
     };
+    let executed = executed(&report);
     forget(&report);
+    let tsan = built.tsan.as_ref();
+    let tsan = tsan.map(|program| work(&folder.join("tsan"), &[], program, job));
+    let tsan = tsan.transpose()?;
     let report = fs::read_to_string(report.join("report.json")).unwrap_or_default();
     let report: Value = serde_json::from_str(&report).unwrap_or_default();
     let built_below = format!("{}/", cache.join("built").display());
@@ -98,6 +110,9 @@ pub fn row(
             counts.join(", ")
         },
         seconds: checked.took,
+        executed,
+        costs: [plain.cost, checked.cost, watched.cost],
+        tsan: tsan.map(|run| (run.cost, told_by_tsan(&run.said))),
         tests: passed(&String::from_utf8_lossy(&plain.result)),
         findings: findings
             .iter()
@@ -110,6 +125,23 @@ pub fn row(
             })
             .collect(),
     })
+}
+
+/// How many events the first recording's program executed, as far as that is known.
+fn executed(folder: &Path) -> u64 {
+    let info = folder.join(".deadheat/recordings/000001/info.json");
+    let info = fs::read_to_string(info).unwrap_or_default();
+    let info: Value = serde_json::from_str(&info).unwrap_or_default();
+    let number = |name: &str| info["trace"][name].as_u64().unwrap_or_default();
+    number("events") + number("left_out")
+}
+
+/// How many different races ThreadSanitizer has told.
+fn told_by_tsan(said: &str) -> usize {
+    let races = said
+        .lines()
+        .filter(|line| line.starts_with("SUMMARY: ThreadSanitizer: data race"));
+    races.collect::<BTreeSet<_>>().len()
 }
 
 /// How many of Rust's tests passed, of how many that there are, in what they print.
@@ -190,13 +222,21 @@ fn ended(worked: &Worked) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{passed, without_folders};
+    use super::{passed, told_by_tsan, without_folders};
 
     #[test]
     fn tests_are_counted() {
         let printed = "running 2 tests\ntest result: ok. 9 passed; 0 failed; 1 ignored; 0 measured; 19 filtered out";
         assert_eq!(passed(printed), Some((9, 29)));
         assert_eq!(passed("12\n"), None);
+    }
+
+    #[test]
+    fn races_that_tsan_tells_twice_count_once() {
+        let line = |line| format!("SUMMARY: ThreadSanitizer: data race a.c:{line} in f\n");
+        let said = line(3) + "noise\n" + &line(4) + &line(3);
+        assert_eq!(told_by_tsan(&said), 2);
+        assert_eq!(told_by_tsan("SUMMARY: ThreadSanitizer: thread leak"), 0);
     }
 
     #[test]

@@ -6,11 +6,12 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
+use super::cost::{Cost, Look};
 use super::programs::{Job, Load, Service};
 use super::web;
 
 /// So many seconds nobody waits for longer.
-pub const PATIENCE: &str = "120";
+pub const PATIENCE: &str = "300";
 
 /// So many bytes a file may have: a recording that grows on ends there, and the program goes on.
 const LARGEST: &str = "--fsize=4294967296";
@@ -28,6 +29,8 @@ pub struct Worked {
     pub said: String,
     /// Seconds.
     pub took: f64,
+    /// What it has cost.
+    pub cost: Cost,
 }
 
 /// Runs the program, behind the words of `before`, in a folder of its own.
@@ -53,6 +56,7 @@ pub fn work(
         .stdin(Stdio::null())
         .stdout(File::create(&printed).map_err(failed)?)
         .stderr(File::create(&said).map_err(failed)?);
+    let look = Look::begin();
     let started = Instant::now();
     let (status, result) = match job.load {
         Load::Once(arguments) => {
@@ -77,6 +81,7 @@ pub fn work(
         result,
         said: String::from_utf8_lossy(&fs::read(&said).map_err(failed)?).into_owned(),
         took: started.elapsed().as_secs_f64(),
+        cost: look.end(),
     })
 }
 

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use crate::disk;
 use crate::error::{Error, Result};
-use crate::orphans;
+use crate::orphans::{self, Manner};
 use crate::program::{Kind, Program};
 use crate::progress::Recording;
 use crate::runtime_files::RuntimeFiles;
@@ -91,6 +92,8 @@ pub struct Started {
     unsteady: bool,
     before: orphans::Before,
     is_users: bool,
+    /// It is to end when its time is up, with all that it has started.
+    is_asked: bool,
     /// How the user's run goes, where the user is to see that.
     progress: Option<Recording>,
 }
@@ -145,6 +148,7 @@ impl Launch<'_> {
                     unsteady,
                     before,
                     is_users: self.is_users,
+                    is_asked: false,
                 })
             }
             Err(error) => {
@@ -205,6 +209,12 @@ impl Launch<'_> {
             set.insert(LIBRARIES.into(), library_path(ours.libraries(), theirs));
         }
         set.extend(self.variables.iter().cloned());
+        // All runs of a command share what it may write.
+        let options = set.get(OsStr::new(OPTIONS)).and_then(|text| text.to_str());
+        let shared = self.trace().zip(options);
+        if let Some(shared) = shared.and_then(|(trace, options)| disk::share(&trace, options)) {
+            set.insert(OPTIONS.into(), shared.into());
+        }
         Ok(set)
     }
 }
@@ -250,13 +260,14 @@ impl Started {
     }
 
     /// Asks it to end after so long, if it goes on and the user has not asked it before; one that does not heed
-    /// that is ended.
+    /// that is ended. So is whatever it has left behind: it goes on as long as any of that does.
     pub fn end_after(&mut self, time: Duration) -> Result<()> {
+        self.is_asked = true;
         let is_over = |since: Duration| since > time || signals::is_stopped();
         let mut pause = Duration::from_micros(200);
-        while !self.has_ended()? {
+        while !self.has_ended()? || !self.before.left().is_empty() {
             if is_over(self.since.elapsed()) {
-                self.ask_to_end();
+                self.ask_to_end()?;
                 return self.wait_for(signals::GRACE);
             }
             self.show_progress();
@@ -267,12 +278,15 @@ impl Started {
     }
 
     /// Sends what ends a program that does not mind.
-    fn ask_to_end(&self) {
+    fn ask_to_end(&mut self) -> Result<()> {
         if !signals::is_stopped() {
             say("the time is up: asking the program to end; what was recorded is looked at next");
-            // SAFETY: no memory is concerned; the process is our child and was not waited for.
-            unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+            if !self.has_ended()? {
+                // SAFETY: no memory is concerned; the process is our child and was not waited for.
+                unsafe { libc::kill(self.child.id() as i32, libc::SIGTERM) };
+            }
         }
+        Ok(())
     }
 
     /// Gives it so long to end, and ends it then.
@@ -330,7 +344,12 @@ impl Started {
         let ended = self.child.wait();
         let took = self.since.elapsed();
         self.signals.end();
-        let left = self.before.end_others(self.child.id(), self.is_users);
+        let manner = match (self.is_users, self.is_asked) {
+            (false, false) => Manner::Ended,
+            (_, true) => Manner::Asked,
+            (true, false) => Manner::Awaited,
+        };
+        let left = self.before.end_others(self.child.id(), manner);
         if self.is_users && left > 0 {
             let orphans = counted(left as u64, "orphan");
             say(format_args!("the program left {orphans} behind, ended now"));

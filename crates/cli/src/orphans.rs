@@ -9,6 +9,8 @@
 //! * In the user's run (`record`, `watch`, the run that `check` records) a process with a session of
 //!   its own is a daemon, and stays. Others have [`PATIENCE`] to end by themselves, as a child whose
 //!   parent did not wait for it would.
+//! * A run that is asked to end when its time is up is over only then: whatever the program has left until
+//!   then, daemons too, is asked to end as well, and has [`PATIENCE`] for it.
 //!
 //! An orphan sees this process as its parent, not process 1, as under any other subreaper (`systemd --user`).
 //! Rejected: a process group of the program's own (it could not read from the terminal, and one `setsid`
@@ -35,6 +37,17 @@ fn started() -> std::sync::MutexGuard<'static, Vec<i32>> {
 /// Children of this process that were there before a run: somebody else's.
 pub struct Before(Vec<i32>);
 
+/// What becomes of what a run has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// It is ended at once.
+    Ended,
+    /// It may end by itself, and daemons stay.
+    Awaited,
+    /// All of it is asked to end.
+    Asked,
+}
+
 impl Before {
     /// From now on orphans are ours.
     pub fn now() -> Self {
@@ -48,22 +61,33 @@ impl Before {
         started().push(process as i32);
     }
 
+    /// What a program has left so far, and lives.
+    pub fn left(&self) -> Vec<i32> {
+        let ours = started().clone();
+        let is_left = |child: &i32| !self.0.contains(child) && !ours.contains(child);
+        let left = children().into_iter().filter(is_left);
+        left.filter(|process| !has_ended(*process)).collect()
+    }
+
     /// The program has ended and was waited for: ends what it has left; how many lived for too long.
-    pub fn end_others(&self, program: u32, is_users: bool) -> usize {
+    pub fn end_others(&self, program: u32, manner: Manner) -> usize {
         started().retain(|known| *known != program as i32);
         let since = Instant::now();
-        let mut killed = Vec::new();
+        let (mut asked, mut killed) = (Vec::new(), Vec::new());
+        let is_at_once = manner == Manner::Ended;
         loop {
-            let ours = started().clone();
-            let is_left = |child: &i32| !self.0.contains(child) && !ours.contains(child);
-            let left: Vec<i32> = children().into_iter().filter(is_left).collect();
             let mut lives = false;
-            for process in left {
-                if has_ended(process) || is_users && is_daemon(process) {
+            for process in self.left() {
+                if manner == Manner::Awaited && is_daemon(process) {
                     continue;
                 }
                 lives = true;
-                if !is_users || since.elapsed() > PATIENCE {
+                if manner == Manner::Asked && !asked.contains(&process) {
+                    // SAFETY: no memory is involved; a child that was not waited for, so the number is its.
+                    unsafe { libc::kill(process, libc::SIGTERM) };
+                    asked.push(process);
+                }
+                if is_at_once || since.elapsed() > PATIENCE {
                     // SAFETY: no memory is involved; a child that was not waited for, so the number is its.
                     unsafe { libc::kill(process, libc::SIGKILL) };
                     if !killed.contains(&process) {
@@ -75,7 +99,7 @@ impl Before {
             if !lives || since.elapsed() > 2 * PATIENCE {
                 return killed.len();
             }
-            std::thread::sleep(Duration::from_micros(if is_users { 20_000 } else { 200 }));
+            std::thread::sleep(Duration::from_micros(if is_at_once { 200 } else { 20_000 }));
         }
     }
 }
@@ -136,13 +160,13 @@ mod tests {
     use super::*;
 
     /// Starts a shell that leaves what it is told to start, and waits for the shell only.
-    fn left_by(script: &str, is_users: bool) -> (Duration, usize) {
+    fn left_by(script: &str, manner: Manner) -> (Duration, usize) {
         let before = Before::now();
         let mut shell = Command::new("sh").args(["-c", script]).spawn().unwrap();
         before.started(shell.id());
         shell.wait().unwrap();
         let since = Instant::now();
-        let killed = before.end_others(shell.id(), is_users);
+        let killed = before.end_others(shell.id(), manner);
         (since.elapsed(), killed)
     }
 
@@ -156,23 +180,33 @@ mod tests {
     // One test: what one of several leaves is an orphan to all.
     #[test]
     fn what_is_left_is_ended_and_daemons_of_the_user_stay() {
-        let (took, killed) = left_by("sleep 1001 & (sleep 1002 & setsid sleep 1003 &) &", false);
+        let (took, killed) = left_by(
+            "sleep 1001 & (sleep 1002 & setsid sleep 1003 &) &",
+            Manner::Ended,
+        );
         assert!(took < PATIENCE, "{took:?}");
         assert!(killed >= 1, "{killed}"); // one may be ended before it has started the next
         assert!(!["1001", "1002", "1003"].into_iter().any(runs));
 
-        let (took, killed) = left_by("sleep 0.2 &", true);
+        let (took, killed) = left_by("sleep 0.2 &", Manner::Awaited);
         assert!(took < PATIENCE && killed == 0, "{took:?}, {killed}");
 
         let (_, killed) = left_by(
             "setsid sleep 7.25 >/dev/null 2>&1 & sleep 1004 & sleep 0.3",
-            true,
+            Manner::Awaited,
         );
         assert_eq!((killed, runs("1004"), runs("7.25")), (1, false, true));
 
+        let stubborn = "setsid sh -c 'trap : TERM; sleep 1006; sleep 1006' >/dev/null 2>&1 &";
+        let script = format!("setsid sleep 1005 >/dev/null 2>&1 & {stubborn} sleep 0.3");
+        let (_, killed) = left_by(&script, Manner::Asked);
+        // The shell that minds, and what it sleeps by; the other one has ended when it was asked.
+        assert!((1..=2).contains(&killed), "{killed}");
+        assert!(!runs("1005") && !runs("1006"));
+
         let before = Before::now();
         assert!(!before.0.is_empty(), "the daemon");
-        assert_eq!(before.end_others(0, false), 0);
+        assert_eq!(before.end_others(0, Manner::Ended), 0);
         assert!(runs("7.25"), "it was there before");
     }
 }

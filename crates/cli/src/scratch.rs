@@ -40,6 +40,26 @@ pub fn in_memory() -> Option<PathBuf> {
     made.as_ref().map(|scratch| scratch.path.clone())
 }
 
+/// What lies in the one on disk.
+pub fn bytes() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let Some(Some(scratch)) = DISK.get() else {
+        return 0;
+    };
+    let mut folders = vec![scratch.path.clone()];
+    let mut bytes = 0;
+    while let Some(folder) = folders.pop() {
+        let entries = folder.read_dir().into_iter().flatten().flatten();
+        for (path, known) in entries.filter_map(|it| Some((it.path(), it.metadata().ok()?))) {
+            match known.is_dir() {
+                true => folders.push(path),
+                false => bytes += known.blocks() * 512,
+            }
+        }
+    }
+    bytes
+}
+
 /// Removes both; call it when the command ends.
 pub fn end() {
     for scratch in in_use() {

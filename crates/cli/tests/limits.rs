@@ -340,3 +340,30 @@ int main(void) {
         insta::assert_snapshot!(format!("input_{name}"), steady(&told));
     }
 }
+
+#[test]
+fn all_runs_of_a_command_have_one_limit() {
+    let here = build(MANY, "gcc", &["-g"]);
+    let mut check = here.deadheat(["check", "--runs", "4", "--max-size", "1M"]);
+    let output = check
+        .args(["--no-confirm", "--orders", "0", "--", "./prog"])
+        .output()
+        .unwrap();
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("together they take what a command may have of the disk"),
+        "{told}"
+    );
+    let mut folders = vec![here.path().join(".deadheat/recordings")];
+    let mut taken = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap().flatten() {
+            let known = entry.metadata().unwrap();
+            match known.is_dir() {
+                true => folders.push(entry.path()),
+                false => taken += known.len(),
+            }
+        }
+    }
+    assert!((700_000..=1_200_000).contains(&taken), "{taken}");
+}

@@ -32,6 +32,9 @@ const PATIENCE: u64 = 50_000;
 const GROWTH: u64 = 4;
 /// How many instructions are looked at each time.
 const MOST_STEPS: u64 = 100_000;
+/// An instruction that is looked at takes as long as so many events: a program that reads for long between two
+/// changes is looked at again and again, and must not spend most of its time so.
+const EVENTS_PER_STEP: u64 = 512;
 /// The largest stack that is compared.
 const MOST_STACK: usize = 1 << 20;
 /// The processor traps after each instruction.
@@ -40,7 +43,7 @@ const TRAP_FLAG: u64 = 0x100;
 /// The look that is under way; 0: none.
 static LOOK: AtomicU32 = AtomicU32::new(0);
 /// How many instructions it may still see.
-static LEFT: AtomicU64 = AtomicU64::new(0);
+static LEFT: AtomicU64 = AtomicU64::new(MOST_STEPS);
 /// The program's own code.
 static CODE: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
@@ -98,6 +101,8 @@ pub struct Quiet {
     lock_changes: u64,
     events: u64,
     next: u64,
+    /// All events of the run when the last look began.
+    looked_at: u64,
 }
 
 impl Quiet {
@@ -108,7 +113,20 @@ impl Quiet {
             lock_changes: 0,
             events: 0,
             next: PATIENCE,
+            looked_at: 0,
         }
+    }
+
+    /// Whether the next look may begin, after all these events and a look that saw so many instructions; if not,
+    /// it is put off.
+    fn may_look(&mut self, events: u64, steps: u64) -> bool {
+        let earliest = self.looked_at + steps * EVENTS_PER_STEP;
+        let is_time = events >= earliest;
+        match is_time {
+            true => self.looked_at = events,
+            false => self.next = self.events + (earliest - events),
+        }
+        is_time
     }
 }
 
@@ -305,6 +323,10 @@ impl Scheduler {
                 self.quiet.events += 1;
                 return None;
             }
+            let seen = MOST_STEPS - LEFT.load(Ordering::Relaxed);
+            if !self.quiet.may_look(self.log.events, seen) {
+                return None;
+            }
             LEFT.store(MOST_STEPS, Ordering::Relaxed);
             LOOK.store(LOOKS.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
             return None;
@@ -369,5 +391,38 @@ impl Scheduler {
         }
         record::close(deadheat_wire::HANGS, true);
         sys::exit_group(66)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that sums up memory, and writes the sum down now and then.
+    #[test]
+    fn what_is_looked_at_is_a_small_part_of_the_run() {
+        let mut quiet = Quiet::new();
+        let (mut steps, mut last, mut looks) = (0, 0, 0);
+        for event in 1..=100_000_000_u64 {
+            quiet.events += 1;
+            if event % 60_000 == 0 {
+                (quiet.events, quiet.next) = (0, PATIENCE);
+            }
+            if quiet.events == quiet.next && quiet.may_look(event, last) {
+                last = MOST_STEPS;
+                steps += last;
+                looks += 1;
+            }
+        }
+        assert!(looks > 1, "{looks}");
+        assert!(steps * EVENTS_PER_STEP <= 100_000_000 + MOST_STEPS * EVENTS_PER_STEP);
+    }
+
+    #[test]
+    fn the_first_look_is_early() {
+        let mut quiet = Quiet::new();
+        assert!(quiet.may_look(PATIENCE, 0));
+        assert!(!quiet.may_look(2 * PATIENCE, MOST_STEPS));
+        assert_eq!(quiet.next, MOST_STEPS * EVENTS_PER_STEP - PATIENCE);
     }
 }

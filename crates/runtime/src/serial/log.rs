@@ -12,7 +12,7 @@ use deadheat_wire::{BLOCK_BYTES, BlockHeader, MAX_RANGE_VALUES, Op, word};
 use super::shared::Shared;
 use super::straight::stores_between;
 use crate::local::{Local, local};
-use crate::record::event::Sync;
+use crate::record::event::{Kind, Sync};
 use crate::record::{Cursor, Stop, Stream, handler, next_seq, stop_early};
 use crate::sys;
 
@@ -419,6 +419,14 @@ impl Log {
             Op::Free => self.shared.free(thread, object),
             Op::Fork => self.shared.fork(thread, object as u32),
             Op::Join => self.shared.join(thread, object as u32),
+            Op::BarrierEnter => self.shared.enter(thread, object),
+            Op::BarrierExit => self.shared.exit(thread, object),
+            Op::Init if sync.size_code == Kind::Barrier as u64 => {
+                self.shared.barrier(object, operand);
+            }
+            Op::Destroy if sync.size_code == Kind::Barrier as u64 => {
+                self.shared.barrier(object, 0);
+            }
             _ => {}
         }
     }
@@ -472,7 +480,7 @@ impl Log {
     #[inline]
     pub fn enter_frame(&mut self, [low, high]: [usize; 2]) {
         if self.shared.is_on {
-            self.shared.enter(low, high);
+            self.shared.frame(low, high);
         }
     }
 

@@ -27,6 +27,7 @@ use crate::budget::{Allowance, LONG, Part, Total};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
+use crate::disk;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::explore::evidence::Archive;
@@ -202,7 +203,12 @@ impl Args {
         let mut late = None;
         let mut sharing = Sharing::default();
         signals::keep_findings();
+        let mut full = None;
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
+            if number > 0 && disk::is_full(&schedule.options(true)) {
+                full = Some(told::full(number as u64, self.runs.into()));
+                break;
+            }
             let at = match number {
                 0 => recording.clone(),
                 _ => store.add()?,
@@ -305,7 +311,9 @@ impl Args {
         };
         let is_stopped = signals::is_stopped();
         is_open |= is_stopped || is_cut_short || late.is_some() || confirming.is_over();
+        is_open |= full.is_some();
         analysis.remarks.extend(late);
+        analysis.remarks.extend(full);
         analysis
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));

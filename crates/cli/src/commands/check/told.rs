@@ -223,6 +223,16 @@ pub(super) fn unnamed(recorded: &Recorded, analysis: &Analysis) -> Option<String
     })
 }
 
+/// The disk has all that a command may write.
+pub(super) fn full(runs: u64, of: u64) -> String {
+    format!(
+        "{} of {} were recorded: together they take what a command may have of the disk \
+         (--max-size allows more)",
+        count(runs),
+        counted(of, "run"),
+    )
+}
+
 /// What an interrupt has cut short.
 pub fn stopped(recording: bool, analysis: bool) -> Vec<String> {
     let recording = recording.then_some(

@@ -2,10 +2,11 @@
 //! one run shows the recording of the next leaves out.
 //!
 //! Memory constrains a schedule if its conflicting accesses are not ordered by the creation and the join of
-//! threads ([`state`]; `deadheat_predict`'s `leave_out` argues it), if it is accessed atomically, or if
-//! code without hooks has changed it and several threads access it: it is not known which of them did. (What one
-//! thread accesses, that thread is taken to have changed, as prediction takes it.) All accesses to such words are
-//! recorded, others need not be.
+//! threads or the rounds of barriers ([`state`]; `deadheat_predict`'s `leave_out` argues it), if it is accessed
+//! atomically, or if code without hooks has changed it and several threads access it: it is not known which of
+//! them did. (What one thread accesses, that thread is taken to have changed, as prediction takes it.) All accesses
+//! to such words are recorded, others need not be. (Barriers: what is read behind one was written by whoever came
+//! to it, and whoever comes to a barrier needs all that it has read: in such a recording every event does.)
 //! A thread's stack is used again and again, also by code without hooks (what compilers spill, calls, variables whose
 //! address nobody takes), and by other threads after it. So nothing is known of what a new frame holds.
 //! Whoever leaves some out must know that a thread was further than its last event when code without hooks
@@ -14,11 +15,12 @@
 //! The recording that leaves out looks as well, so it knows whether it has left out too much (`missed`):
 //! nothing rests on the two runs being the same.
 //!
-//! * [`order`]: creation and join.
+//! * [`order`]: creation and join, and [`barriers`].
 //! * [`state`]: a word's.
 //! * [`maps`]: where all that is kept.
 //! * [`found`]: the file that it goes to.
 
+mod barriers;
 mod found;
 mod maps;
 mod order;
@@ -171,7 +173,7 @@ impl Shared {
 
     /// A function's frame begins: it lies from one address up to another, that of its caller.
     #[inline]
-    pub fn enter(&mut self, low: usize, high: usize) {
+    pub fn frame(&mut self, low: usize, high: usize) {
         /// Of larger frames what is next to the caller's.
         const MOST: usize = 16 * 1024;
         let high = (high & !7).max(low);
@@ -340,6 +342,21 @@ impl Shared {
     /// A thread has waited for another one's end.
     pub fn join(&mut self, parent: u32, child: u32) {
         self.order.join(parent, child);
+    }
+
+    /// A barrier is made for so many threads; for none: it is none any more.
+    pub fn barrier(&mut self, object: usize, count: u64) {
+        self.order.barrier(object, count);
+    }
+
+    /// A thread comes to a barrier.
+    pub fn enter(&mut self, thread: u32, object: usize) {
+        self.order.enter(thread, object);
+    }
+
+    /// A thread leaves a barrier.
+    pub fn exit(&mut self, thread: u32, object: usize) {
+        self.order.exit(thread, object);
     }
 
     /// One more than the largest number of a thread that may have accesses left out.

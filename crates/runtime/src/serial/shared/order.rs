@@ -1,8 +1,14 @@
-//! What the creation and the join of threads order: the one order that every schedule keeps.
+//! What creation and join of threads and the rounds of barriers order: the order that every schedule keeps.
 //!
-//! A thread's time goes on where it creates a thread or joins one. A *moment* is a stretch of a thread
-//! between two of those, and has a number once something has happened in it.
+//! A thread's time goes on where it creates a thread, joins one, or leaves a barrier. A *moment* is a stretch
+//! of a thread between two of those, and has a number once something has happened in it. An *epoch* is a
+//! stretch of the whole run: a new one begins wherever a thread's time goes on.
+//!
+//! Who leaves a barrier comes after all who came to its round: schedules keep the rounds of the run
+//! (`deadheat_predict`'s `model/barriers`). A barrier orders nothing here if its making was not seen, or if more
+//! than one round has ended since its thread came.
 
+use super::barriers::Barriers;
 use crate::memory;
 
 /// Threads with larger numbers are not followed.
@@ -33,6 +39,14 @@ pub struct Order {
     moments: *mut [u32; 2],
     made: usize,
     threads: usize,
+    barriers: Barriers,
+    /// The present epoch.
+    epoch: u32,
+    /// For each thread: the last of its times in which anything has happened, the epoch in which that began, and
+    /// the time before; of times one more, 0: there is none.
+    active: *mut [u32; 3],
+    /// For each thread, of each other: all that that one did before this epoch is before what it does now.
+    horizons: *mut u32,
 }
 
 impl Order {
@@ -46,6 +60,10 @@ impl Order {
             moments: core::ptr::null_mut(),
             made: 1,
             threads: 1,
+            barriers: Barriers::none(),
+            epoch: 1,
+            active: core::ptr::null_mut(),
+            horizons: core::ptr::null_mut(),
         }
     }
 
@@ -56,9 +74,12 @@ impl Order {
         self.joined = memory::pages(THREADS);
         self.present = memory::pages(THREADS);
         self.moments = memory::pages(MOMENTS);
-        let all = [self.times, self.present, self.clocks];
+        self.active = memory::pages(THREADS);
+        self.horizons = memory::pages(THREADS * THREADS);
+        let all = [self.times, self.present, self.clocks, self.horizons];
         let all_there = all.iter().all(|part| !part.is_null());
-        all_there && !self.joined.is_null() && !self.moments.is_null()
+        let others = !self.joined.is_null() && !self.moments.is_null() && !self.active.is_null();
+        all_there && others && self.barriers.begin()
     }
 
     /// A part of the tables, which have room for all threads.
@@ -73,11 +94,49 @@ impl Order {
         unsafe { &mut *self.times.add(thread) }
     }
 
+    /// Of each other thread: all that it did before this epoch is before what a thread does now.
+    fn horizon(&mut self, thread: usize) -> &mut [u32; THREADS] {
+        // SAFETY: as in `clock`.
+        unsafe { &mut *self.horizons.add(thread * THREADS).cast() }
+    }
+
+    fn is_joined(&self, thread: usize) -> bool {
+        // SAFETY: as in `clock`.
+        unsafe { *self.joined.add(thread) != 0 }
+    }
+
     fn goes_on(&mut self, thread: usize) {
         *self.time(thread) += 1;
         // SAFETY: as in `clock`.
         unsafe { *self.present.add(thread) = 0 };
         self.threads = self.threads.max(thread + 1);
+    }
+
+    /// A thread has learned what another one's clock says, and that this one is so far.
+    fn learn(&mut self, thread: usize, known: &[u32; THREADS]) {
+        let threads = self.threads;
+        let clock = self.clock(thread);
+        for (mine, theirs) in clock.iter_mut().zip(known).take(threads) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// Works out anew how far a thread knows what others did, by epochs.
+    fn look_back(&mut self, thread: usize) {
+        for other in (0..self.threads).filter(|other| *other != thread) {
+            let (known, time) = (self.clock(thread)[other], *self.time(other));
+            // SAFETY: as in `clock`.
+            let [last, since, before] = unsafe { *self.active.add(other) };
+            let horizon = match (last <= known, before <= known) {
+                (true, _) if self.is_joined(other) && time < known => u32::MAX,
+                // It has done nothing since; what it does next is in this epoch.
+                (true, _) => self.epoch,
+                (false, true) => since,
+                (false, false) => 0,
+            };
+            let old = &mut self.horizon(thread)[other];
+            *old = (*old).max(horizon);
+        }
     }
 
     /// A thread creates another.
@@ -86,13 +145,15 @@ impl Order {
         if parent.max(child) >= THREADS || parent == child {
             return;
         }
+        self.epoch += 1;
+        self.threads = self.threads.max(parent.max(child) + 1);
         let now = *self.time(parent);
         let known = *self.clock(parent);
+        self.learn(child, &known);
         let clock = self.clock(child);
-        for (mine, theirs) in clock.iter_mut().zip(&known) {
-            *mine = (*mine).max(*theirs);
-        }
         clock[parent] = clock[parent].max(now + 1);
+        *self.horizon(child) = *self.horizon(parent);
+        self.look_back(child);
         self.goes_on(child);
         self.goes_on(parent);
     }
@@ -103,16 +164,50 @@ impl Order {
         if parent.max(child) >= THREADS || parent == child {
             return;
         }
+        self.epoch += 1;
+        self.threads = self.threads.max(parent.max(child) + 1);
         let last = *self.time(child);
         let known = *self.clock(child);
+        self.learn(parent, &known);
         let clock = self.clock(parent);
-        for (mine, theirs) in clock.iter_mut().zip(&known) {
-            *mine = (*mine).max(*theirs);
-        }
         clock[child] = clock[child].max(last + 1);
         // SAFETY: as in `clock`.
         unsafe { *self.joined.add(child) = 1 };
+        self.look_back(parent);
         self.goes_on(parent);
+    }
+
+    /// A barrier is made for so many threads, or is none any more.
+    pub fn barrier(&mut self, object: usize, count: u64) {
+        self.barriers.make(object, count);
+    }
+
+    /// A thread comes to a barrier.
+    pub fn enter(&mut self, thread: u32, object: usize) {
+        let thread = thread as usize;
+        if thread >= THREADS {
+            // Whom it waits for is not known.
+            return self.barriers.make(object, 0);
+        }
+        let mut known = *self.clock(thread);
+        known[thread] = *self.time(thread) + 1;
+        self.barriers.enter(thread, object, &known);
+    }
+
+    /// A thread leaves a barrier.
+    pub fn exit(&mut self, thread: u32, object: usize) {
+        let thread = thread as usize;
+        if thread >= THREADS {
+            return;
+        }
+        self.epoch += 1;
+        if let Some(mut known) = self.barriers.exit(thread, object) {
+            known[thread] = 0;
+            self.learn(thread, &known);
+            self.look_back(thread);
+        }
+        // Others know what it did up to here, whatever it has learned.
+        self.goes_on(thread);
     }
 
     /// One more than the largest number of a thread that was seen.
@@ -147,6 +242,8 @@ impl Order {
         unsafe {
             *self.moments.add(number) = [thread as u32, time];
             *self.present.add(thread) = number as u32;
+            let active = &mut *self.active.add(thread);
+            *active = [time + 1, self.epoch, active[0]];
         }
         Some(Moment(number as u32))
     }
@@ -169,14 +266,43 @@ impl Order {
         other == thread || self.clock(thread as usize)[other as usize] > time
     }
 
-    /// Whether all other threads were joined, and that is before what this one does now.
-    pub fn is_alone(&mut self, thread: u32) -> bool {
-        (0..self.threads).all(|other| {
-            // SAFETY: as in `clock`.
-            let is_joined = unsafe { *self.joined.add(other) } != 0;
-            let last = *self.time(other);
-            other == thread as usize || is_joined && self.clock(thread as usize)[other] > last
-        })
+    /// The present epoch, if it can be kept.
+    #[inline]
+    pub fn epoch(&self) -> Option<Moment> {
+        ((self.epoch as usize) < MOMENTS).then_some(Moment(self.epoch))
+    }
+
+    /// Whether all that these threads have done in an epoch, and before, is before what a thread does now.
+    #[inline]
+    pub fn knows(&mut self, epoch: Moment, of: Threads, thread: u32) -> bool {
+        let thread = thread as usize;
+        thread < THREADS
+            && (0..self.threads).all(|other| {
+                other == thread || !of.has(other) || epoch.0 < self.horizon(thread)[other]
+            })
+    }
+}
+
+/// Some threads, and perhaps others that it does not tell from them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads(pub u16);
+
+/// The bits of [`Threads`].
+pub const THREADS_BITS: u32 = 12;
+
+impl Threads {
+    /// One.
+    pub fn one(thread: u32) -> Self {
+        Threads(1 << (thread % THREADS_BITS))
+    }
+
+    /// Those of both.
+    pub fn with(self, other: Threads) -> Self {
+        Threads(self.0 | other.0)
+    }
+
+    fn has(self, thread: usize) -> bool {
+        self.0 >> (thread as u32 % THREADS_BITS) & 1 != 0
     }
 }
 
@@ -195,11 +321,56 @@ mod tests {
         let of_child = order.now(1).unwrap();
         assert!(order.is_before(first, 1) && !order.is_before(second, 1));
         assert!(!order.is_before(of_child, 0) && order.is_before(of_child, 1));
-        assert!(!order.is_alone(0) && !order.is_alone(1));
+        let epoch = order.epoch().unwrap();
+        let [parent, child] = [0, 1].map(Threads::one);
+        assert!(!order.knows(epoch, child, 0) && !order.knows(epoch, parent, 1));
         order.join(0, 1);
-        assert!(order.is_before(of_child, 0) && order.is_alone(0));
+        assert!(order.is_before(of_child, 0));
+        assert!(order.knows(order.epoch().unwrap(), child, 0));
         order.fork(0, 2);
-        assert!(order.is_before(of_child, 2) && !order.is_alone(0) && !order.is_alone(2));
+        let epoch = order.epoch().unwrap();
+        assert!(order.is_before(of_child, 2) && order.knows(epoch, child, 2));
+        assert!(!order.knows(epoch, Threads::one(2), 0) && !order.knows(epoch, parent, 2));
+    }
+
+    #[test]
+    fn rounds_of_barriers_order() {
+        let mut order = Order::none();
+        assert!(order.begin());
+        order.fork(0, 1);
+        order.fork(0, 2);
+        order.barrier(0x40, 2);
+        let before = [order.now(1).unwrap(), order.now(2).unwrap()];
+        let epoch = order.epoch().unwrap();
+        order.enter(1, 0x40);
+        order.enter(2, 0x40);
+        order.exit(2, 0x40);
+        assert!(order.is_before(before[0], 2) && !order.is_before(before[1], 1));
+        let after = order.now(2).unwrap();
+        // It may come again before others have left.
+        order.enter(2, 0x40);
+        order.exit(1, 0x40);
+        assert!(order.is_before(before[1], 1) && !order.is_before(after, 1));
+        order.join(0, 2);
+        let one = Threads::one(1);
+        assert!(order.knows(epoch, one, 0), "by the round");
+        assert!(
+            !order.knows(order.epoch().unwrap(), one, 0),
+            "it was not joined"
+        );
+    }
+
+    #[test]
+    fn barriers_of_which_nothing_is_known_order_nothing() {
+        let mut order = Order::none();
+        assert!(order.begin());
+        order.fork(0, 1);
+        let before = order.now(1).unwrap();
+        for thread in [0, 1] {
+            order.enter(thread, 0x40);
+        }
+        order.exit(0, 0x40);
+        assert!(!order.is_before(before, 0));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What is known of a word of memory: whether every schedule has its conflicting accesses in one order.
 //!
 //! Of all accesses so far the state keeps two moments. It is exact for memory that one thread has at a
-//! time, and for memory that several only read; what it is not sure of is shared. (So is what one
-//! thread writes after several have read it, unless it is alone by then.)
+//! time, and for memory that several only read; of those it keeps when the last one did. What it is not
+//! sure of is shared: what one thread writes after several have read it, unless it comes after all that
+//! any thread did by then.
 
-use super::order::{MOMENT_BITS, Moment, Order};
+use super::order::{MOMENT_BITS, Moment, Order, THREADS_BITS, Threads};
 
 /// A word's state, and which of its bytes have a known value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +15,8 @@ pub struct Cell(pub u64);
 const NEW: u64 = 0;
 /// All writes are before the end of the first moment, all accesses before that of the second.
 const ONE: u64 = 1;
-/// Threads that are not ordered read it; all writes are before the end of the first moment.
+/// Threads that are not ordered read it; all writes are before the end of the first moment, and all accesses
+/// before the end of the epoch that stands in the place of the second. Who read it is kept as well.
 const READ: u64 = 2;
 /// Its conflicting accesses are not ordered.
 const SHARED: u64 = 3;
@@ -22,7 +24,8 @@ const SHARED: u64 = 3;
 const TAG: u64 = 3;
 const FIRST: u32 = 2;
 const SECOND: u32 = FIRST + MOMENT_BITS;
-const KNOWN: u32 = SECOND + MOMENT_BITS;
+const READERS: u32 = SECOND + MOMENT_BITS;
+const KNOWN: u32 = READERS + THREADS_BITS;
 const MOMENT: u64 = (1 << MOMENT_BITS) - 1;
 
 /// Several threads have accessed it.
@@ -35,6 +38,15 @@ const KEPT: u64 = 0xFF << KNOWN | MANY | CHANGED;
 const _: () = assert!(KNOWN + 10 <= 64);
 
 impl Cell {
+    fn read(self, epoch: Moment, by: Threads) -> Cell {
+        let Cell(word) = self.with(READ, self.first(), epoch);
+        Cell(word | u64::from(by.0) << READERS)
+    }
+
+    fn readers(self) -> Threads {
+        Threads((self.0 >> READERS) as u16 & ((1 << THREADS_BITS) - 1))
+    }
+
     fn with(self, tag: u64, first: Moment, second: Moment) -> Cell {
         let moments = u64::from(first.0) << FIRST | u64::from(second.0) << SECOND;
         Cell(self.0 & KEPT | moments | tag)
@@ -122,18 +134,34 @@ impl Cell {
         let Some(now) = order.now(thread) else {
             return self.shared();
         };
-        let last = |is_write: bool| match is_write {
-            true => now,
-            false => self.first(),
-        };
-        match tag {
-            ONE if self.second() == now => self.with(ONE, last(writes), now),
-            ONE if order.is_before(self.second(), thread) => self.with(ONE, last(writes), now),
-            ONE | READ if !writes && order.is_before(self.first(), thread) => {
-                self.with(READ, self.first(), Moment::BEGINNING)
+        let me = Threads::one(thread);
+        let is_read_again = tag == READ
+            && !writes
+            && order.epoch() == Some(self.second())
+            && self.readers().with(me) == self.readers();
+        if is_read_again && order.is_before(self.first(), thread) {
+            return self;
+        }
+        let knows_all = match tag {
+            NEW => true,
+            ONE => self.second() == now || order.is_before(self.second(), thread),
+            _ => {
+                order.knows(self.second(), self.readers(), thread)
+                    && order.is_before(self.first(), thread)
             }
-            READ if writes && order.is_alone(thread) => self.with(ONE, now, now),
-            NEW => self.with(ONE, last(writes), now),
+        };
+        if knows_all {
+            let first = if writes { now } else { self.first() };
+            return self.with(ONE, first, now);
+        }
+        let others = match tag {
+            READ => self.readers(),
+            _ => Threads::one(order.thread_of(self.second())),
+        };
+        match order.epoch() {
+            Some(epoch) if !writes && order.is_before(self.first(), thread) => {
+                self.read(epoch, others.with(me))
+            }
             _ => self.shared(),
         }
     }
@@ -150,6 +178,8 @@ mod tests {
         Access(u32, bool),
         Fork(u32),
         Join(u32, u32),
+        /// Comes to the barrier, or leaves it.
+        Barrier(u32),
     }
 
     fn does() -> impl Strategy<Value = Does> {
@@ -157,6 +187,7 @@ mod tests {
             6 => (0u32..4, any::<bool>()).prop_map(|(thread, writes)| Does::Access(thread, writes)),
             1 => (0u32..4).prop_map(Does::Fork),
             1 => (0u32..4, 0u32..4).prop_map(|(parent, child)| Does::Join(parent, child)),
+            4 => (0u32..4).prop_map(Does::Barrier),
         ]
     }
 
@@ -166,6 +197,10 @@ mod tests {
         before: Vec<Vec<usize>>,
         accesses: Vec<(usize, u32, bool, Vec<usize>)>,
         count: usize,
+        /// What those know who came to each round, and how many they are.
+        rounds: Vec<(Vec<usize>, usize)>,
+        /// Who is at the barrier, in which round.
+        waiting: Vec<Option<usize>>,
     }
 
     impl Slow {
@@ -180,12 +215,37 @@ mod tests {
             self.accesses.push((self.count, thread, writes, known));
             is_ordered
         }
+
+        /// Comes to a barrier for so many, or leaves it: whether it has come; `None` if it has to wait.
+        fn barrier(&mut self, thread: u32, many: usize) -> Option<bool> {
+            let thread = thread as usize;
+            match self.waiting[thread] {
+                None => {
+                    if self.rounds.last().is_none_or(|(_, came)| *came == many) {
+                        self.rounds.push((Vec::new(), 0));
+                    }
+                    let known = self.before[thread].clone();
+                    let (knows, came) = self.rounds.last_mut()?;
+                    knows.extend(known);
+                    *came += 1;
+                    self.waiting[thread] = Some(self.rounds.len() - 1);
+                    Some(true)
+                }
+                Some(round) if self.rounds[round].1 == many => {
+                    let knows = self.rounds[round].0.clone();
+                    self.before[thread].extend(knows);
+                    self.waiting[thread] = None;
+                    Some(false)
+                }
+                Some(_) => None,
+            }
+        }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig {
             failure_persistence: None,
-            cases: 2000,
+            cases: 5000,
             rng_seed: proptest::test_runner::RngSeed::Fixed(7),
             ..ProptestConfig::default()
         })]
@@ -193,35 +253,56 @@ mod tests {
         /// Whatever is not called shared has its conflicting accesses in order; memory that one thread
         /// has at a time, and memory that is only read, is not called shared.
         #[test]
-        fn unordered_conflicts_are_shared(steps in prop::collection::vec(does(), 0..60)) {
+        fn unordered_conflicts_are_shared(
+            steps in prop::collection::vec(does(), 0..90),
+            many in 1usize..4,
+        ) {
             let (mut order, mut cell, mut slow) = (Order::none(), Cell::default(), Slow::default());
             prop_assert!(order.begin());
             slow.before.resize(4, Vec::new());
+            slow.waiting.resize(4, None);
+            order.barrier(0x40, many as u64);
             let (mut alive, mut over) = (vec![0u32], Vec::new());
             let (mut conflicts, mut is_written) = (false, false);
             for step in steps {
+                let goes_on = |thread: u32| slow.waiting[thread as usize].is_none();
                 match step {
-                    Does::Access(thread, writes) if alive.contains(&thread) => {
+                    Does::Access(thread, writes) if alive.contains(&thread) && goes_on(thread) => {
                         conflicts |= !slow.access(thread, writes);
                         is_written |= writes;
                         cell = cell.accessed(thread, writes, &mut order);
                         prop_assert!(cell.is_shared() || !conflicts, "{:?}", slow.accesses);
                         prop_assert!(is_written || !cell.is_shared());
                     }
-                    Does::Fork(parent) if alive.contains(&parent) && alive.len() + over.len() < 4 => {
+                    Does::Fork(parent)
+                        if alive.contains(&parent)
+                            && goes_on(parent)
+                            && alive.len() + over.len() < 4 =>
+                    {
                         let child = (alive.len() + over.len()) as u32;
                         slow.before[child as usize] = slow.before[parent as usize].clone();
                         alive.push(child);
                         order.fork(parent, child);
                     }
                     Does::Join(parent, child)
-                        if parent != child && alive.contains(&parent) && alive.contains(&child) =>
+                        if parent != child
+                            && alive.contains(&parent)
+                            && alive.contains(&child)
+                            && goes_on(parent)
+                            && goes_on(child) =>
                     {
                         let known = slow.before[child as usize].clone();
                         slow.before[parent as usize].extend(known);
                         alive.retain(|thread| *thread != child);
                         over.push(child);
                         order.join(parent, child);
+                    }
+                    Does::Barrier(thread) if alive.contains(&thread) => {
+                        match slow.barrier(thread, many) {
+                            Some(true) => order.enter(thread, 0x40),
+                            Some(false) => order.exit(thread, 0x40),
+                            None => {}
+                        }
                     }
                     _ => {}
                 }
@@ -266,5 +347,41 @@ mod tests {
         order.join(0, 2);
         order.join(0, 3);
         assert!(!cell.accessed(0, true, &mut order).is_shared());
+    }
+    /// What each thread writes and all read in turn, between barriers, belongs to one at a time.
+    #[test]
+    fn what_is_handed_on_at_barriers_is_not_shared() {
+        let mut order = Order::none();
+        assert!(order.begin());
+        let threads = [1, 2, 3];
+        for thread in threads {
+            order.fork(0, thread);
+        }
+        order.barrier(0x40, 3);
+        let round = |order: &mut Order| {
+            threads.iter().for_each(|thread| order.enter(*thread, 0x40));
+            threads.iter().for_each(|thread| order.exit(*thread, 0x40));
+        };
+        let mut cells = [Cell::default(); 3];
+        for _ in 0..5 {
+            for (cell, thread) in cells.iter_mut().zip(threads) {
+                *cell = cell.accessed(thread, false, &mut order);
+                *cell = cell.accessed(thread, true, &mut order);
+            }
+            round(&mut order);
+            for cell in &mut cells {
+                for thread in threads {
+                    *cell = cell.accessed(thread, false, &mut order);
+                }
+            }
+            round(&mut order);
+        }
+        assert!(cells.iter().all(|cell| !cell.is_shared()));
+        let after = cells[0].accessed(2, true, &mut order);
+        assert!(after.accessed(1, false, &mut order).is_shared());
+        for thread in threads {
+            order.join(0, thread);
+        }
+        assert!(!after.accessed(0, true, &mut order).is_shared());
     }
 }
