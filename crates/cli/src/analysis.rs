@@ -31,7 +31,7 @@ use crate::unseen::Unseen;
 use crate::witness;
 
 /// The part of the memory that a detector may take.
-const PART: usize = 3;
+const PART: usize = 4;
 
 /// How much of a trace methods look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

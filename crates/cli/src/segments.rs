@@ -88,10 +88,7 @@ impl<'a> Segments<'a> {
         let followed = Followed::new(steps, symbols.clone());
         Ok(Segments {
             path,
-            stream: verify::repair_within(
-                Shown::new(marks::apply(followed, config), look),
-                memory,
-            ),
+            stream: verify::repair_within(Shown::new(marks::apply(followed, config), look), memory),
             symbols,
             needs,
             counting,

@@ -21,11 +21,6 @@ impl<'a, S> Shown<'a, S> {
             count: 0,
         }
     }
-
-    /// The stream itself.
-    pub fn inner(&self) -> &S {
-        &self.steps
-    }
 }
 
 impl<S: Steps> Steps for Shown<'_, S> {

@@ -21,7 +21,7 @@ const KEPT: usize = 4096;
 /// The same where there are many races.
 const LEAST_KEPT: usize = 64;
 /// About so many are kept of all races.
-const ALL_KEPT: usize = 1 << 19;
+const ALL_KEPT: usize = 1 << 20;
 
 /// A pattern that the accesses to some bytes follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,6 +67,8 @@ struct Watched {
     races: Vec<(EventIndex, usize)>,
     closed: bool,
     accesses: Vec<Seen>,
+    /// There were more accesses than could be kept.
+    is_cut_off: bool,
     hints: OnceCell<Vec<Hint>>,
 }
 
@@ -122,6 +124,7 @@ impl Benign {
             races,
             closed: false,
             accesses: Vec::new(),
+            is_cut_off: false,
             hints: OnceCell::new(),
         });
     }
@@ -173,7 +176,10 @@ impl Benign {
                 if watched.closed || start >= watched.end || watched.start >= start + size {
                     continue;
                 }
-                if watched.accesses.len() < self.kept {
+                if watched.accesses.len() >= self.kept {
+                    // Less than is usual says nothing.
+                    watched.is_cut_off = self.kept < KEPT;
+                } else {
                     let whole = start == watched.start && start + size >= watched.end && size <= 8;
                     let held = self.held.get(&event.thread());
                     watched.accesses.push(Seen {
@@ -208,6 +214,7 @@ impl Benign {
             let seen = watched.races.partition_point(|(at, _)| *at <= index);
             if seen == 0 {
                 watched.accesses.clear();
+                watched.is_cut_off = false;
                 continue;
             }
             // Races that come later are about the object that begins here.
@@ -227,6 +234,9 @@ impl Watched {
     fn hints(&self) -> &Vec<Hint> {
         self.hints.get_or_init(|| {
             let seen = &self.accesses;
+            if self.is_cut_off {
+                return Vec::new();
+            }
             let found = [
                 same_value(seen),
                 counter(seen),

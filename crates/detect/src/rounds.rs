@@ -45,7 +45,11 @@ impl Rounds {
     pub fn enter(&mut self, thread: u32, clock: &[u32]) -> Result<(), Unclear> {
         self.users.insert(thread);
         let is_inside = self.open.iter().any(|round| round.inside.contains(&thread));
-        if is_inside || self.count.is_some_and(|count| self.users.len() as u64 > count) {
+        if is_inside
+            || self
+                .count
+                .is_some_and(|count| self.users.len() as u64 > count)
+        {
             return Err(Unclear);
         }
         if self.open.last().is_none_or(|round| round.is_over) {

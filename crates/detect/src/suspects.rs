@@ -385,8 +385,7 @@ impl Suspects {
             }
             op => {
                 self.has_synchronisation = true;
-                if op == Op::Init
-                    && (self.barriers.contains_key(&peer) || step.written().is_some())
+                if op == Op::Init && (self.barriers.contains_key(&peer) || step.written().is_some())
                 {
                     let rounds = self.barriers.entry(peer).or_default();
                     self.is_blind |= rounds.init(step.written()).is_err();

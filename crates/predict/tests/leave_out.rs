@@ -130,7 +130,8 @@ fn creates_after_reads(window: &Window) -> bool {
         let event = &step.event;
         let reads =
             |other: &&Step| other.event.thread() == event.thread() && other.event.op().reads();
-        matches!(event.op(), Op::Fork | Op::BarrierEnter) && window.steps.iter().any(|other| reads(&other))
+        matches!(event.op(), Op::Fork | Op::BarrierEnter)
+            && window.steps.iter().any(|other| reads(&other))
     })
 }
 
@@ -325,7 +326,11 @@ fn what_barriers_order_is_left_out() {
              B|exit(b)|8\nA|exit(b)|9\nA|w(y)|10\nB|w(x)|11\nB|end|12\nA|join(B)|13\n"
         )
     };
-    let listing = |count| listing(count).replace("enter(", "benter(").replace("exit(", "bexit(");
+    let listing = |count| {
+        listing(count)
+            .replace("enter(", "benter(")
+            .replace("exit(", "bexit(")
+    };
     let accesses = |count| {
         let ops = ops(&listing(count)).into_iter();
         ops.filter(|(_, op)| *op == Op::Write).count()

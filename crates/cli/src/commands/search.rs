@@ -158,6 +158,11 @@ pub fn tell(analysis: &Analysis) {
                 "note: {name} has done all the work that it may and not settled all of the trace: --budget gives more"
             ));
         }
+        if prediction.is_full {
+            say(format_args!(
+                "note: {name} has found so much that it has not looked for more"
+            ));
+        }
         if prediction.is_timed_out && !prediction.is_stopped {
             say(format_args!(
                 "note: {name} has hit a limit in time: on another machine it may find more or less"
@@ -181,7 +186,8 @@ pub fn tell(analysis: &Analysis) {
 pub fn exit(analysis: &Analysis, found: usize) -> Option<Exit> {
     let has_refused = predictions(analysis).any(|prediction| !prediction.refused.is_empty());
     let has_gap = analysis.runs.iter().any(|run| run.gap.is_some());
-    let is_open = has_gap || signals::is_stopped() || predictions(analysis).any(Prediction::is_open);
+    let is_open =
+        has_gap || signals::is_stopped() || predictions(analysis).any(Prediction::is_open);
     match (has_refused, found == 0 && is_open) {
         (true, _) => Some(Exit::Bug),
         (false, true) => Some(Exit::Inconclusive),

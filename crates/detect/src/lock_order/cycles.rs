@@ -156,7 +156,8 @@ impl Search<'_> {
                 return;
             }
             self.visits += 1;
-            self.is_stopped = self.visits.is_multiple_of(STRIDE) && self.stop.load(Ordering::Relaxed);
+            self.is_stopped =
+                self.visits.is_multiple_of(STRIDE) && self.stop.load(Ordering::Relaxed);
             let request = &self.requests[next];
             let mut chain = self.chain.iter();
             if let Some(held) = request.holds_against(wanted)

@@ -389,7 +389,10 @@ impl Survey {
                 rounds.init(step.written())
             }
             Op::BarrierEnter => {
-                let (now, mut clock) = (self.now(thread), self.threads[thread as usize].clock.clone());
+                let (now, mut clock) = (
+                    self.now(thread),
+                    self.threads[thread as usize].clock.clone(),
+                );
                 let length = clock.len().max(thread as usize + 1);
                 clock.resize(length, 0);
                 clock[thread as usize] = now.time;

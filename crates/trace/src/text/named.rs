@@ -42,14 +42,18 @@ impl<V> Named<V> {
     }
 }
 
-/// A short name as a number: its bytes, and in the last one its length.
+/// A short name as a number: its length, and before that its bytes.
 #[inline]
 fn packed(name: &str) -> Option<u128> {
     let bytes = name.as_bytes();
-    let mut all = [0; SHORT + 1];
-    all[..SHORT].get_mut(..bytes.len())?.copy_from_slice(bytes);
-    all[SHORT] = bytes.len() as u8;
-    Some(u128::from_le_bytes(all))
+    if bytes.len() > SHORT {
+        return None;
+    }
+    let mut number = bytes.len() as u128;
+    for byte in bytes {
+        number = number << 8 | u128::from(*byte);
+    }
+    Some(number)
 }
 
 #[cfg(test)]

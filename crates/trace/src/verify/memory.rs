@@ -43,9 +43,7 @@ impl Memory {
         let event = &step.event;
         let whole = event.size().min(8) as usize;
         self.shadow.as_ref().is_some_and(|shadow| {
-            shadow.has_forgotten()
-                && step.read().is_some()
-                && !shadow.knows(event.addr().0, whole)
+            shadow.has_forgotten() && step.read().is_some() && !shadow.knows(event.addr().0, whole)
         })
     }
 
