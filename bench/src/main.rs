@@ -25,6 +25,7 @@ mod replay;
 mod report;
 mod scan;
 mod scenarios;
+mod shapes;
 mod watch;
 
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let mut args = std::env::args_os().skip(1);
-    let usage = "usage: deadheat-bench recording|detectors|watch|predict|ablation|scenarios|replay|explore|papers|scan|abuse|peers|real DEADHEAT \
+    let usage = "usage: deadheat-bench recording|detectors|watch|predict|shapes|ablation|scenarios|replay|explore|papers|scan|abuse|peers|real DEADHEAT \
                  KERNELS-FOLDER WORK-FOLDER [RUNS]";
     let section = args.next().ok_or(usage)?;
     let deadheat = PathBuf::from(args.next().ok_or(usage)?);
@@ -63,6 +64,7 @@ fn run() -> Result<(), String> {
         Some("detectors") => detectors::measure(&place, runs)?,
         Some("watch") => watch::measure(&place, runs)?,
         Some("predict") => predict::measure()?,
+        Some("shapes") => shapes::measure(&place)?,
         Some("ablation") => ablation::measure(&place, runs)?,
         Some("scenarios") => scenarios::measure(&place, runs)?,
         Some("replay") => replay::measure(&place, runs)?,

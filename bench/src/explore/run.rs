@@ -1,7 +1,7 @@
 //! Runs a command to its end or for so long, and takes its time and memory.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,8 @@ pub struct Run {
     pub is_cut: bool,
     /// What it printed.
     pub printed: String,
+    /// What it said besides, in a file.
+    pub said: PathBuf,
 }
 
 impl Run {
@@ -70,5 +72,6 @@ pub fn run(mut command: Command, folder: &Path, limit: Duration) -> Result<Run, 
         megabytes: usage.ru_maxrss as f64 / 1024.0,
         is_cut,
         printed: std::fs::read_to_string(&printed).map_err(failed)?,
+        said: folder.join("said"),
     })
 }

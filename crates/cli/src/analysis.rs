@@ -1,37 +1,37 @@
 //! Looks for races and deadlocks in a trace, and explains what was found.
 //!
-//! Every method reads the trace by itself, so that times and memory can be compared, or only what may be part of a race at all; one more
-//! reading collects what surrounds the events of the findings.
+//! A first reading learns what others have to know of the trace, and finds cycles of locks; the second is shown to all methods at
+//! once, or only what may be part of a race at all; one more collects what surrounds the events of the findings. Where
+//! several detectors are compared, each reads the trace by itself, so that times and memory can be told apart.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use deadheat_detect::{
-    Access, Benign, Channels, Deadlock, Deadlocks, Detector, Hybrid, HybridOptions, LockOrder,
-    Marked, Method, Race, Races, Signature, Suspects,
-};
+use deadheat_detect::{Access, Benign, Deadlock, Marked, Method, Race, Races, Signature};
 use deadheat_predict::{Options, Prediction, Proven, Refused};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
-use deadheat_trace::{EventIndex, Mode, Pc, Step, Steps, Tables};
+use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Step, Steps, Tables};
 use rustc_hash::FxHashMap;
 
 use crate::config::Config;
+use crate::detecting::{Detecting, Gap};
 use crate::error::Result;
+use crate::first_reading::{FirstReading, Wanted};
 use crate::how::How;
 use crate::input::{self, Input};
-use crate::interleaving::Loaded;
+use crate::interleaving::Loading;
 use crate::marks;
 use crate::prediction::{self, Model, Predicted};
 use crate::progress::Watched;
 use crate::signals;
 use crate::suspects;
+use crate::terminal::counted;
 use crate::unseen::Unseen;
-use crate::unseen_calls::UnseenCalls;
 use crate::witness;
 
-/// Steps between two looks at a detector's memory.
-const STRIDE: u64 = 1 << 16;
+/// The part of the memory that a detector may take.
+const PART: usize = 4;
 
 /// How much of a trace methods look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,19 +54,10 @@ pub struct Run {
     pub took: Duration,
     /// The most memory that it held.
     pub memory: usize,
-}
-
-impl Run {
-    /// Of a method that has nothing to look at.
-    fn of_nothing(how: How) -> Self {
-        Run {
-            how,
-            races: Races::new(),
-            prediction: (!matches!(how, How::Detect(_))).then(Prediction::default),
-            took: Duration::ZERO,
-            memory: 0,
-        }
-    }
+    /// What it has not looked at, for want of memory.
+    pub gap: Option<Gap>,
+    /// The events that predictions are about.
+    pub events: FxHashMap<EventIndex, Event>,
 }
 
 /// What all methods found.
@@ -138,67 +129,78 @@ pub fn of(
     reading: Reading,
     witnesses: Option<&Path>,
 ) -> Result<Analysis> {
-    let mut runs = Vec::new();
-    let mut left_out = Vec::new();
-    let mut events = 0;
-    let mut needs_unknown = false;
-    let suspects = match reading {
-        Reading::Whole => None,
-        Reading::OfSuspects => {
-            let (suspects, count) = suspects::of(path, config)?;
-            events = count;
-            Some(suspects)
-        }
+    let is_exact = input::open(path)?.mode() == Mode::Serial;
+    let is_usable = |how: &How| is_exact || !how.needs_exact_order();
+    let (methods, mut left_out): (Vec<How>, Vec<How>) =
+        methods.iter().copied().partition(is_usable);
+    let detectors = methods.iter().filter(|how| matches!(how, How::Detect(_)));
+    let are_compared = reading == Reading::Whole && detectors.count() > 1;
+    let most = options.memory / PART;
+    // What is alone and need not know anything before is shown the first reading.
+    let alone = match methods[..] {
+        [how] if reading == Reading::Whole => Detecting::new(how, None, most),
+        _ => None,
     };
-    let suspects = suspects.as_ref();
-    for how in methods {
-        if signals::is_stopped() {
-            left_out.push(*how);
-            continue;
-        }
-        let run = match how {
-            _ if suspects.is_some_and(|suspects| suspects::spare(suspects, *how)) => {
-                let is_exact = input::open(path)?.mode() == Mode::Serial;
-                (is_exact || !how.needs_exact_order()).then(|| Run::of_nothing(*how))
+    let wanted = Wanted {
+        suspects: reading == Reading::OfSuspects,
+        channels: methods.contains(&How::Detect(Method::Hybrid)),
+        constraining: methods.iter().any(|how| matches!(how, How::Predict(_))),
+        memory: options.memory,
+    };
+    let mut first = FirstReading::of(path, config, &wanted, alone)?;
+    let of_first = first.run.take();
+    let suspects = first.suspects.as_ref();
+    let mut reader = Reader {
+        path,
+        config,
+        options,
+        first: &first,
+        detecting: Vec::new(),
+        loading: None,
+        needs_unknown: false,
+    };
+    let mut runs: Vec<Run> = of_first.into_iter().collect();
+    let mut predicting = Vec::new();
+    for how in methods.iter().copied() {
+        match how {
+            _ if runs.iter().any(|run| run.how == how) => {}
+            _ if suspects.is_some_and(|suspects| suspects::spare(suspects, how)) => {
+                runs.push(Run::of_nothing(how));
             }
-            How::Detect(_) => detect(path, *how, suspects, config)?.map(|(run, count)| {
-                events = count;
-                run
-            }),
-            How::Predict(model) => {
-                prediction::predict(path, *model, options, config)?.map(|asked| {
-                    events = events.max(asked.events);
-                    needs_unknown |= asked.needs_unknown && *model == Model::Maximal;
-                    predicted(*how, asked.predicted)
-                })
+            _ if signals::is_stopped() => left_out.push(how),
+            How::Detect(_) => {
+                let most = if are_compared { options.memory } else { most };
+                let detecting = Detecting::new(how, first.channels.clone(), most);
+                let detecting = detecting.map(|detecting| detecting.only(suspects));
+                reader.detecting.extend(detecting);
+                if are_compared {
+                    runs.extend(reader.detect()?);
+                }
             }
-            How::Interleave => {
-                let (loaded, _) = Loaded::read(path, suspects, options.memory, config)?;
-                events = events.max(loaded.events());
-                Some(predicted(*how, loaded.interleave(options)))
-            }
-        };
-        match run {
-            Some(run) => runs.push(run),
-            None => left_out.push(*how),
+            How::Interleave => reader.loading = Some(Loading::new(suspects, options.memory)),
+            How::Predict(model) => predicting.push(model),
         }
     }
-    let cycles = match suspects.is_some_and(|suspects| !suspects.has_synchronisation()) {
-        true => LockOrder::new().deadlocks(),
-        false => cycles(path, config)?,
-    };
+    for model in predicting {
+        runs.extend(reader.predict(model)?);
+    }
+    runs.extend(reader.detect()?);
+    runs.extend(reader.interleave()?);
+    let needs_unknown = reader.needs_unknown;
+    runs.sort_by_key(|run| methods.iter().position(|how| *how == run.how));
     let Explained {
         mut findings,
         names,
         mut remarks,
         trace_remarks,
-    } = explain(path, &runs, &cycles.found)?;
-    if let Some(calls) = UnseenCalls::of(input::open(path)?.tables(), path)? {
+    } = explain(path, &runs, &first.cycles.found)?;
+    if let Some(calls) = &first.calls {
         calls.take_back(&mut findings, false);
     }
     if let Some(folder) = witnesses {
         witness::write(path, folder, &runs, &mut findings, &mut remarks)?;
     }
+    remarks.extend(runs.iter().filter_map(Run::remark));
     if needs_unknown {
         let why = match input::open(path)?.tables().left_out {
             None => "the trace has no branches",
@@ -208,7 +210,7 @@ pub fn of(
             "{why}: every event is taken to depend on all that its thread has read before"
         ));
     }
-    if !cycles.complete {
+    if !first.cycles.complete && !signals::is_stopped() {
         remarks.push("too many nested locks: not all of their orders were compared".to_owned());
     }
     Ok(Analysis {
@@ -216,10 +218,98 @@ pub fn of(
         left_out,
         findings,
         names,
-        events,
+        events: first.events,
         remarks,
         trace_remarks,
     })
+}
+
+/// Reads the trace again, and shows it to all who wait for it.
+struct Reader<'a> {
+    path: &'a Path,
+    config: &'a Config,
+    options: &'a Options,
+    first: &'a FirstReading,
+    detecting: Vec<Detecting<'a>>,
+    loading: Option<Loading<'a>>,
+    needs_unknown: bool,
+}
+
+impl Reader<'_> {
+    /// Predicts; whoever waits is shown the same reading.
+    fn predict(&mut self, model: Model) -> Result<Vec<Run>> {
+        let (detecting, loading) = (&mut self.detecting, &mut self.loading);
+        let mut unseen = Unseen::of(input::open(self.path)?.tables());
+        let is_waited = !detecting.is_empty() || loading.is_some();
+        let look = |index: EventIndex, step: &Step, tables: &Tables| {
+            if is_waited {
+                let is_unseen = unseen.is_unseen(&step.event, tables);
+                show(detecting, loading, (index, step, tables), is_unseen);
+            }
+        };
+        let (asked, tables) = prediction::predict(
+            self.path,
+            model,
+            self.options,
+            self.config,
+            (self.first, Box::new(look)),
+        )?;
+        self.needs_unknown |= asked.needs_unknown && model == Model::Maximal;
+        let mut runs = vec![predicted(How::Predict(model), asked.predicted)];
+        runs.extend(self.settle(&tables));
+        Ok(runs)
+    }
+
+    /// Shows the trace to those who still wait for it.
+    fn detect(&mut self) -> Result<Vec<Run>> {
+        if self.detecting.is_empty() && self.loading.as_ref().is_none_or(Loading::is_read) {
+            return Ok(Vec::new());
+        }
+        let input = input::open(self.path)?;
+        let mut unseen = Unseen::of(input.tables());
+        let (detecting, loading) = (&mut self.detecting, &mut self.loading);
+        let (what, config) = ("looking for races", self.config);
+        let (_, steps) = read(self.path, input, what, config, |index, step, tables| {
+            let is_unseen = unseen.is_unseen(&step.event, tables);
+            show(detecting, loading, (index, step, tables), is_unseen);
+        })?;
+        let tables = steps.tables().clone();
+        Ok(self.settle(&tables))
+    }
+
+    /// Those who waited have seen all of it.
+    fn settle(&mut self, tables: &Tables) -> Vec<Run> {
+        if let Some(loading) = &mut self.loading {
+            loading.settle(tables);
+        }
+        let all = self.detecting.drain(..);
+        all.map(|one| one.finish(tables)).collect()
+    }
+
+    /// What the schedules of synchronisation show, of what was read for them.
+    fn interleave(&mut self) -> Result<Option<Run>> {
+        let Some(loading) = self.loading.take() else {
+            return Ok(None);
+        };
+        let loaded = loading.finish(self.path)?;
+        let found = loaded.interleave(self.options);
+        Ok(Some(predicted(How::Interleave, found)))
+    }
+}
+
+/// Shows a step to those who wait.
+fn show(
+    detecting: &mut [Detecting],
+    loading: &mut Option<Loading>,
+    (index, step, tables): (EventIndex, &Step, &Tables),
+    is_unseen: bool,
+) {
+    for one in detecting {
+        one.step(index, step, tables, is_unseen);
+    }
+    if let Some(loading) = loading {
+        loading.step(index, step, is_unseen);
+    }
 }
 
 /// Shows every step of a trace to `visit`; how many there were, and the stream at its end.
@@ -264,80 +354,9 @@ fn predicted(how: How, predicted: Predicted) -> Run {
         prediction: Some(predicted.prediction),
         took: predicted.took,
         memory: predicted.memory,
+        gap: None,
+        events: predicted.events,
     }
-}
-
-fn detect(
-    path: &Path,
-    how: How,
-    suspects: Option<&Suspects>,
-    config: &Config,
-) -> Result<Option<(Run, u64)>> {
-    let started = Instant::now();
-    let input = input::open(path)?;
-    if how.needs_exact_order() && input.mode() == Mode::Parallel {
-        return Ok(None);
-    }
-    let mut detector = detector(path, how, config)?;
-    // Others learn an order from accesses, too.
-    let suspects = suspects.filter(|_| how == How::Detect(Method::Hb));
-    let mut races = Races::new();
-    let mut memory = 0;
-    let mut unseen = Unseen::of(input.tables());
-    let (count, steps) = read(
-        path,
-        input,
-        "looking for races",
-        config,
-        |index, step, tables| {
-            let is_asked = suspects.is_none_or(|suspects| suspects.may_race(&step.event));
-            if is_asked && !unseen.is_unseen(&step.event, tables) {
-                detector.step(index, step, tables, &mut races);
-            }
-            if index.0.is_multiple_of(STRIDE) {
-                memory = memory.max(detector.memory());
-            }
-        },
-    )?;
-    detector.finish(steps.tables(), &mut races);
-    let run = Run {
-        how,
-        races,
-        prediction: None,
-        took: started.elapsed(),
-        memory: memory.max(detector.memory()),
-    };
-    Ok(Some((run, count)))
-}
-
-/// A detector at the start of the trace. Hybrid knows the channels before: they may show late.
-fn detector(path: &Path, how: How, config: &Config) -> Result<Box<dyn Detector>> {
-    if let Some(detector) = how.detector() {
-        return Ok(detector);
-    }
-    let steps = Watched::new(input::open(path)?, "looking for channels").until_stopped();
-    let channels = Channels::find(&mut marks::apply(steps, config));
-    let channels = channels.map_err(|error| input::broken(path, &error))?;
-    Ok(Box::new(Hybrid::new(HybridOptions {
-        most_locks: channels.most_locks() as u32,
-        channels,
-        ..HybridOptions::default()
-    })))
-}
-
-fn cycles(path: &Path, config: &Config) -> Result<Deadlocks> {
-    let mut order = LockOrder::new();
-    let what = "looking for cycles of locks";
-    read(
-        path,
-        input::open(path)?,
-        what,
-        config,
-        |index, step, tables| {
-            order.step(index, step, tables);
-        },
-    )?;
-    Ok(order.deadlocks())
 }
 
 /// A race with the methods that found it.
@@ -407,7 +426,7 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
     let mut contexts = Contexts::of(of_races.chain(of_cycles).chain(of_predicted));
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
-    let mut steps = Watched::new(input, "explaining");
+    let mut steps = Watched::new(input, "explaining").unless_long();
     let mut index = 0;
     while let Some(step) = steps
         .next_step()
@@ -419,6 +438,10 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
     }
     let input = steps.into_inner();
     let tables = input.tables();
+    let unread = match signals::is_stopped() {
+        true => supply(&mut contexts, &races, runs, cycles),
+        false => 0,
+    };
     let names = Names::of(tables);
     let explain = Explain {
         names: &names,
@@ -488,9 +511,36 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
     Ok(Explained {
         findings,
         names: known,
-        remarks: names.remarks(),
+        remarks: remarks_of(&names, unread),
         trace_remarks: input.remarks(),
     })
+}
+
+/// Of events that were not read again, when the user wants to stop, at least themselves are known. How many there are.
+fn supply(contexts: &mut Contexts, races: &[Race], runs: &[Run], cycles: &[Deadlock]) -> u64 {
+    let accesses = races.iter().flat_map(|race| [race.first, race.second]);
+    let accesses = accesses.map(|access| (access.index, access.event));
+    let predicted = runs.iter().flat_map(|run| &run.events);
+    let predicted = predicted.map(|(index, event)| (*index, *event));
+    let requests = cycles.iter().flat_map(|cycle| &cycle.steps).map(|step| {
+        let lock = u64::from(step.requests.lock.0);
+        let event = Event::new(step.thread, Op::Acquire, lock, step.requests.pc);
+        (step.requests.at, event)
+    });
+    let all = accesses.chain(predicted).chain(requests);
+    let unread = all.filter(|(index, event)| !contexts.supply(*index, *event));
+    unread.count() as u64
+}
+
+fn remarks_of(names: &Names, unread: u64) -> Vec<String> {
+    let mut remarks = names.remarks();
+    if unread > 0 {
+        remarks.push(format!(
+            "stopped: what surrounded {} was not read, such as calls and locks",
+            counted(unread, "event")
+        ));
+    }
+    remarks
 }
 
 /// Findings, each once.

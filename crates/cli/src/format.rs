@@ -31,13 +31,7 @@ impl Format {
     /// All findings in this form. The figures go with JSON only, the look with text.
     pub fn report(self, findings: &[Finding], figures: impl Serialize, look: &Look) -> String {
         match self {
-            Format::Text => {
-                let told: Vec<String> = findings
-                    .iter()
-                    .map(|finding| text::finding(finding, look))
-                    .collect();
-                told.join("\n")
-            }
+            Format::Text => text::findings(findings, look).join("\n"),
             Format::Json => json::report(findings, figures) + "\n",
             Format::Sarif => sarif::report(findings, env!("CARGO_PKG_VERSION")) + "\n",
             Format::Tsan => tsan::report(findings),

@@ -9,13 +9,12 @@ use deadheat_predict::{Options, Prediction};
 use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step, Steps, SyncKind, Tables};
 use rustc_hash::FxHashSet;
 
+use crate::analysis;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::input;
-use crate::marks;
 use crate::predicting::Shown;
 use crate::prediction::{Predicted, is_judged};
-use crate::progress::Watched;
 use crate::unseen::Unseen;
 
 /// A trace in memory.
@@ -34,54 +33,91 @@ pub struct Loaded {
 /// About how many bytes an event takes, with all that is made of it.
 const OF_EVENT: usize = 128;
 
-impl Loaded {
-    /// Reads a trace of any kind, with its tables, as far as it fits into this memory. Accesses to what is no suspect are left out, and what
-    /// orders nothing.
-    pub fn read(
-        path: &Path,
-        suspects: Option<&Suspects>,
-        memory: usize,
-        config: &Config,
-    ) -> Result<(Self, Tables)> {
-        let input = input::open(path)?;
-        let mut unseen = Unseen::of(input.tables());
-        let mut stream = marks::apply(Watched::new(input, "reading").until_stopped(), config);
-        let mut count = 0;
-        let mut loaded = Loaded {
-            steps: Vec::new(),
-            indexes: Vec::new(),
-            unseen: FxHashSet::default(),
-            locks: LockWords::default(),
-            is_cut_off: false,
-        };
-        while let Some(step) = stream
-            .next_step()
-            .map_err(|error| input::broken(path, &error))?
-        {
-            let counted = EventIndex(count);
-            count += 1;
-            let is_suspect = suspects.is_none_or(|suspects| suspects.may_race(&step.event));
-            if !is_suspect || matches!(step.event.op(), Op::Enter | Op::Leave | Op::Branch) {
-                continue;
-            }
-            if loaded.steps.len() >= memory / OF_EVENT {
-                loaded.is_cut_off = true;
-                break;
-            }
-            if unseen.is_unseen(&step.event, stream.tables()) {
-                loaded.unseen.insert(step.event.pc());
-            }
-            loaded.indexes.push(stream.last_index().unwrap_or(counted));
-            loaded.steps.push(step);
+/// A trace that is being read into memory, as far as it fits. Accesses to what is no suspect are left out, and what orders nothing.
+pub struct Loading<'a> {
+    suspects: Option<&'a Suspects>,
+    memory: usize,
+    loaded: Loaded,
+    is_read: bool,
+}
+
+impl<'a> Loading<'a> {
+    /// Begins.
+    pub fn new(suspects: Option<&'a Suspects>, memory: usize) -> Self {
+        Loading {
+            suspects,
+            memory,
+            loaded: Loaded {
+                steps: Vec::new(),
+                indexes: Vec::new(),
+                unseen: FxHashSet::default(),
+                locks: LockWords::default(),
+                is_cut_off: false,
+            },
+            is_read: false,
         }
-        let locks = stream.tables().syncs.iter();
+    }
+
+    /// The next step. `is_unseen`: it comes from code without hooks.
+    #[inline]
+    pub fn step(&mut self, index: EventIndex, step: &Step, is_unseen: bool) {
+        let is_suspect = |suspects: &Suspects| suspects.may_race(&step.event);
+        if self.is_read
+            || self.loaded.is_cut_off
+            || matches!(step.event.op(), Op::Enter | Op::Leave | Op::Branch)
+            || !self.suspects.is_none_or(is_suspect)
+        {
+            return;
+        }
+        let loaded = &mut self.loaded;
+        if loaded.steps.len() >= self.memory / OF_EVENT {
+            loaded.is_cut_off = true;
+            return;
+        }
+        if is_unseen {
+            loaded.unseen.insert(step.event.pc());
+        }
+        loaded.indexes.push(index);
+        loaded.steps.push(*step);
+    }
+
+    /// Whether all of the trace was seen.
+    pub fn is_read(&self) -> bool {
+        self.is_read
+    }
+
+    /// All of the trace was seen.
+    pub fn settle(&mut self, tables: &Tables) {
+        if std::mem::replace(&mut self.is_read, true) {
+            return;
+        }
+        let locks = tables.syncs.iter();
         let locks = locks.filter(|object| object.kind == SyncKind::Lock);
-        loaded.locks = locks
+        self.loaded.locks = locks
             .map(|object| object.addr)
             .filter(|addr| *addr != Addr(0))
             .collect();
-        check_size(path, loaded.steps.len())?;
-        Ok((loaded, stream.tables().clone()))
+    }
+
+    /// What is in memory now.
+    pub fn finish(self, path: &Path) -> Result<Loaded> {
+        check_size(path, self.loaded.steps.len())?;
+        Ok(self.loaded)
+    }
+}
+
+impl Loaded {
+    /// Reads a trace of any kind, with its tables.
+    pub fn read(path: &Path, config: &Config) -> Result<(Self, Tables)> {
+        let input = input::open(path)?;
+        let mut unseen = Unseen::of(input.tables());
+        let mut loading = Loading::new(None, usize::MAX);
+        let (_, steps) = analysis::read(path, input, "reading", config, |index, step, tables| {
+            loading.step(index, step, unseen.is_unseen(&step.event, tables));
+        })?;
+        let tables = steps.tables().clone();
+        loading.settle(&tables);
+        Ok((loading.finish(path)?, tables))
     }
 
     /// The model of its interleavings, for FDR.
@@ -99,11 +135,6 @@ impl Loaded {
             is_judged,
             lock_words: &self.locks,
         }
-    }
-
-    /// How many events the trace has.
-    pub fn events(&self) -> u64 {
-        self.indexes.last().map_or(0, |last| last.0 + 1)
     }
 
     /// Finds schedules of synchronisation that may lead to races and deadlocks.

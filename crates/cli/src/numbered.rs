@@ -9,8 +9,10 @@ use deadheat_predict::Proven;
 use deadheat_trace::{EventIndex, Pc, Skipped, Steps, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input;
+use crate::progress::{AT_ONCE, Watched};
+use crate::signals;
 use crate::witness::Digest;
 
 /// Some events of a trace.
@@ -63,8 +65,9 @@ impl Numbered {
         };
         let (mut asked, mut starts) = (asked.iter().peekable(), starts.into_iter().peekable());
         let mut passed: Vec<u64> = Vec::new();
-        let mut steps = input::open(path)?;
+        let steps = input::open(path)?;
         let mut digest = Digest::of(&steps);
+        let mut steps = Watched::new(steps, "telling how").unless_long();
         while let Some(step) = steps
             .next_step()
             .map_err(|error| input::broken(path, &error))?
@@ -89,6 +92,9 @@ impl Numbered {
             }
             *before += 1;
             numbered.count += 1;
+        }
+        if signals::is_stopped() && numbered.count >= AT_ONCE {
+            return Err(Error::usage("stopped".to_owned()));
         }
         // What begins behind the last event.
         numbered

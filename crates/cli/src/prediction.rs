@@ -6,14 +6,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_predict::{Options, Prediction, Predictor, Proven, Source};
-use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Steps};
+use deadheat_trace::{Event, EventIndex, Op, Pc, Tables};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::config::Config;
 use crate::error::Result;
-use crate::input;
+use crate::first_reading::FirstReading;
 use crate::predicting::Shown;
-use crate::segments::{self, Segments};
+use crate::segments::Segments;
+use crate::shown::Look;
 
 /// What reads are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +41,6 @@ pub struct Predicted {
 pub struct Asked {
     /// What came of it.
     pub predicted: Predicted,
-    /// How many events the trace has.
-    pub events: u64,
     /// Nothing is known of branches: every event depends on all that its thread has read.
     pub needs_unknown: bool,
 }
@@ -53,25 +52,26 @@ const PART: usize = 3;
 /// A segment has at least so many events.
 const LEAST: usize = 1 << 15;
 
-/// Predicts; `None` if the order of the trace's accesses is not exact.
+/// The part of the memory that what bytes hold may take.
+const PART_OF_CONTENTS: usize = 4;
+
+/// Predicts from a trace whose accesses have an exact order and of which this is known; who looks is shown all of it. With what its numbers
+/// stand for.
 pub fn predict(
     path: &Path,
     model: Model,
     options: &Options,
     config: &Config,
-) -> Result<Option<Asked>> {
-    let input = input::open(path)?;
-    if input.mode() == Mode::Parallel {
-        return Ok(None);
-    }
+    (first, look): (&FirstReading, Look),
+) -> Result<(Asked, Tables)> {
     let length = (options.memory / PART / OF_EVENT).max(LEAST);
-    let (all, constraining) = segments::survey(path, config)?;
-    let mut segments = Segments::of(path, model, constraining, config)?;
+    let contents = options.memory / PART_OF_CONTENTS;
+    let mut segments = Segments::of(path, model, config, (first, look), contents)?;
     let mut events: FxHashMap<EventIndex, Event> = FxHashMap::default();
     let (mut took, mut most) = (Duration::ZERO, 0);
     let mut is_more = segments.next(0, length)?;
     let shown = Shown::new();
-    let mut predictor = Predictor::new(all, options, &shown);
+    let mut predictor = Predictor::new(first.events, options, &shown);
     while is_more {
         let started = Instant::now();
         most = most.max(segments.steps.len());
@@ -102,23 +102,24 @@ pub fn predict(
     shown.end();
     let mut prediction = predictor.finish();
     let needs_unknown = segments.is_by_next();
-    let (count, recorded) = segments.finish();
+    let tables = segments.tables().clone();
+    let recorded = segments.finish();
     let happened = recorded.iter().map(|(_, core)| places(core.iter()));
     let happened: Vec<Vec<Pc>> = happened.collect();
     let core = |proven: &Proven| places(proven.core().iter().filter_map(|at| events.get(at)));
     let predicted = &mut prediction.deadlocks;
     predicted.retain(|proven| !happened.contains(&core(proven)));
     predicted.splice(..0, recorded.into_iter().map(|(proven, _)| proven));
-    Ok(Some(Asked {
+    let asked = Asked {
         predicted: Predicted {
             prediction,
             took,
             memory: most * OF_EVENT,
             events,
         },
-        events: count,
         needs_unknown,
-    }))
+    };
+    Ok((asked, tables))
 }
 
 fn places<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Pc> {

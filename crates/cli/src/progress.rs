@@ -23,9 +23,12 @@ pub struct Watched<S> {
     count: u64,
     started: Instant,
     bar: Option<ProgressBar>,
-    /// Whether it ends where the user wants to stop.
-    ends: bool,
+    /// Behind how many steps it ends where the user wants to stop, if it does.
+    ends: Option<u64>,
 }
+
+/// So many steps are read of a trace even if the user wants to stop: they take no time to speak of.
+pub const AT_ONCE: u64 = 1 << 19;
 
 impl<S> Watched<S> {
     /// Watches `steps`; `what` is being done with them.
@@ -36,13 +39,19 @@ impl<S> Watched<S> {
             count: 0,
             started: Instant::now(),
             bar: None,
-            ends: false,
+            ends: None,
         }
     }
 
     /// The same, at its end as soon as the user wants to stop.
     pub fn until_stopped(mut self) -> Self {
-        self.ends = true;
+        self.ends = Some(0);
+        self
+    }
+
+    /// The same, but not before [`AT_ONCE`] steps: what is known of a short trace is told in full.
+    pub fn unless_long(mut self) -> Self {
+        self.ends = Some(AT_ONCE);
         self
     }
 
@@ -79,7 +88,7 @@ impl<S: Steps> Steps for Watched<S> {
         self.count += 1;
         if self.count.is_multiple_of(STRIDE) {
             self.show();
-            if self.ends && signals::is_stopped() {
+            if self.ends.is_some_and(|least| self.count >= least) && signals::is_stopped() {
                 return Ok(None);
             }
         }

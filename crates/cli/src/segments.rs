@@ -9,21 +9,22 @@ use std::path::Path;
 
 use deadheat_detect::Marked;
 use deadheat_predict::{
-    BranchNeeds, CodeNeeds, Constraining, Count, Ending, Goal, Left, Proven, Reads, Sieve, Stage,
-    Survey,
+    BranchNeeds, CodeNeeds, Count, Ending, Goal, Left, Proven, Reads, Sieve, Stage,
 };
 use deadheat_trace::verify::{self, Repaired};
-use deadheat_trace::{Event, EventIndex, Op, Pc, Step, Steps};
+use deadheat_trace::{Event, EventIndex, Op, Pc, Step, Steps, Tables};
 use rustc_hash::FxHashSet;
 
 use crate::config::Config;
 use crate::counts::Counting;
 use crate::error::Result;
+use crate::first_reading::FirstReading;
 use crate::input::{self, Input};
 use crate::interleaving::check_size;
 use crate::marks;
 use crate::prediction::Model;
 use crate::progress::Watched;
+use crate::shown::{Look, Shown};
 use crate::signals;
 use crate::symbols::{Followed, Shared};
 use crate::unseen::Unseen;
@@ -31,7 +32,7 @@ use crate::unseen::Unseen;
 /// A trace that is being read.
 pub struct Segments<'a> {
     path: &'a Path,
-    stream: Stream,
+    stream: Stream<'a>,
     symbols: Option<Shared>,
     needs: Needs,
     counting: Option<Counting>,
@@ -45,15 +46,12 @@ pub struct Segments<'a> {
     pub steps: Vec<Step>,
     first: usize,
     pub indexes: Vec<EventIndex>,
-    sieve: Option<Sieve>,
+    sieve: Option<Sieve<'a>>,
     /// How many events the trace has, so far.
     events: u64,
 }
 
-/// Of traces with no more events nothing is left out.
-const SHORT: u64 = 100_000;
-
-type Stream = Repaired<Marked<Followed<Watched<Input>>, marks::Finder>>;
+type Stream<'a> = Repaired<Shown<'a, Marked<Followed<Watched<Input>>, marks::Finder>>>;
 
 /// Who knows who needs which read.
 enum Needs {
@@ -62,12 +60,14 @@ enum Needs {
 }
 
 impl<'a> Segments<'a> {
-    /// Begins to read, and leaves out what does not constrain schedules if it is known.
+    /// Begins to read, with what is known of the trace; what does not constrain schedules is left out. All of it is shown to who
+    /// looks. What bytes hold may take so much memory.
     pub fn of(
         path: &'a Path,
         model: Model,
-        constraining: Option<Constraining>,
         config: &Config,
+        (first, look): (&'a FirstReading, Look<'a>),
+        memory: usize,
     ) -> Result<Self> {
         let input = input::open(path)?;
         let is_maximal = model == Model::Maximal;
@@ -76,7 +76,7 @@ impl<'a> Segments<'a> {
         let symbols = is_followed.then(|| Shared::of(input.tables()));
         let needs = match symbols.is_some() && is_maximal {
             true => Needs::Code(Box::default()),
-            false if is_maximal && has_branches(path)? => {
+            false if is_maximal && first.has_branches => {
                 Needs::Branches(BranchNeeds::new(Reads::ByBranch))
             }
             false => Needs::Branches(BranchNeeds::new(Reads::ByNext)),
@@ -88,7 +88,7 @@ impl<'a> Segments<'a> {
         let followed = Followed::new(steps, symbols.clone());
         Ok(Segments {
             path,
-            stream: verify::repair(marks::apply(followed, config)),
+            stream: verify::repair_within(Shown::new(marks::apply(followed, config), look), memory),
             symbols,
             needs,
             counting,
@@ -98,7 +98,7 @@ impl<'a> Segments<'a> {
             steps: Vec::new(),
             first: 0,
             indexes: Vec::new(),
-            sieve: constraining.map(Sieve::new),
+            sieve: first.constraining.as_ref().map(Sieve::new),
             events: 0,
         })
     }
@@ -194,9 +194,14 @@ impl<'a> Segments<'a> {
             .map(|at| self.steps[at].event)
     }
 
-    /// At the end: how many events the trace has, and the deadlocks that the run ended in, with the recording as the way there and the
+    /// What the numbers of the trace stand for.
+    pub fn tables(&self) -> &Tables {
+        self.stream.tables()
+    }
+
+    /// At the end: the deadlocks that the run ended in, with the recording as the way there and the
     /// events that they are about.
-    pub fn finish(self) -> (u64, Vec<(Proven, Vec<Event>)>) {
+    pub fn finish(self) -> Vec<(Proven, Vec<Event>)> {
         let events = self.events;
         // What the run has ended in lies at its end.
         let ending = self.ending.filter(|_| !signals::is_stopped());
@@ -215,12 +220,12 @@ impl<'a> Segments<'a> {
             };
             (proven, ended.core.iter().map(|(_, event)| *event).collect())
         });
-        (events, proven.collect())
+        proven.collect()
     }
 }
 
 /// Tells of reference counts what the next step is; whether it belongs to what a schedule may skip.
-fn is_skippable(counting: &mut Option<Counting>, position: u32, step: &Step) -> bool {
+pub fn is_skippable(counting: &mut Option<Counting>, position: u32, step: &Step) -> bool {
     let Some(counting) = counting else {
         return false;
     };
@@ -228,55 +233,4 @@ fn is_skippable(counting: &mut Option<Counting>, position: u32, step: &Step) -> 
     let was = counting.is_releasing(thread);
     counting.step(position, step);
     was || counting.is_releasing(thread)
-}
-
-/// Reads a trace to know what constrains its schedules, unless it is short; and how many events it has.
-pub fn survey(path: &Path, config: &Config) -> Result<(u64, Option<Constraining>)> {
-    let mut steps = input::open(path)?;
-    let mut count = 0;
-    while count <= SHORT
-        && steps
-            .next_step()
-            .map_err(|error| input::broken(path, &error))?
-            .is_some()
-    {
-        count += 1;
-    }
-    if count <= SHORT {
-        return Ok((count, None));
-    }
-    let input = input::open(path)?;
-    let has_code = !input.tables().modules.is_empty() && input.tables().left_out.is_none();
-    let mut counting = has_code.then(|| Counting::of(input.tables()));
-    let steps = Watched::new(input, "looking for shared memory").until_stopped();
-    let mut stream = verify::repair(marks::apply(steps, config));
-    let mut survey = Survey::default();
-    let mut position: u32 = 0;
-    while let Some(step) = stream
-        .next_step()
-        .map_err(|error| input::broken(path, &error))?
-    {
-        let is_skippable = is_skippable(&mut counting, position, &step);
-        survey.step(&step, is_skippable);
-        if let Some(counting) = &mut counting {
-            counting.forget_before(position);
-        }
-        position = position.wrapping_add(1);
-    }
-    count = stream.last_index().map_or(0, |last| last.0 + 1);
-    Ok((count, Some(survey.finish())))
-}
-
-/// Whether a text trace has branches.
-fn has_branches(path: &Path) -> Result<bool> {
-    let mut steps = Watched::new(input::open(path)?, "looking for branches").until_stopped();
-    while let Some(step) = steps
-        .next_step()
-        .map_err(|error| input::broken(path, &error))?
-    {
-        if step.event.op() == Op::Branch {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

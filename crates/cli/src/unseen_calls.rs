@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use deadheat_report::{Finding, Kind, Rung};
-use deadheat_trace::{Op, Steps, Tables};
+use deadheat_trace::{EventIndex, Op, Step, Steps, Tables};
 use deadheat_wire::{MAKES_UNSEEN_CALL, UNSEEN_CALLS};
 
 use crate::error::Result;
@@ -41,13 +41,19 @@ impl UnseenCalls {
             .next_step()
             .map_err(|error| input::broken(trace, &error))?
         {
-            let is_call = matches!(step.event.op(), Op::Send | Op::Receive);
-            if is_call && step.event.addr().0 == UNSEEN_CALLS as u64 {
-                calls.at.push(index);
-            }
+            calls.step(EventIndex(index), &step);
             index += 1;
         }
         Ok(Some(calls))
+    }
+
+    /// The next step of the recording.
+    #[inline]
+    pub fn step(&mut self, index: EventIndex, step: &Step) {
+        let is_call = matches!(step.event.op(), Op::Send | Op::Receive);
+        if is_call && step.event.addr().0 == UNSEEN_CALLS as u64 {
+            self.at.push(index.0);
+        }
     }
 
     /// The same, for findings of other runs: where they were made is not known.

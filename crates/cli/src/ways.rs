@@ -126,7 +126,7 @@ fn tell_in(path: &Path, asked: Vec<(usize, Option<Way>)>, findings: &mut [Findin
     let all: Vec<usize> = asked.iter().map(|(number, _)| *number).collect();
     let (told, ways): (Vec<usize>, Vec<Way>) = asked.into_iter().filter_map(with_way).unzip();
     let mut ways = Ways::new(ways);
-    let mut steps = Watched::new(input::open(path)?, "telling how");
+    let mut steps = Watched::new(input::open(path)?, "telling how").unless_long();
     let mut index = 0;
     while let Some(step) = steps
         .next_step()

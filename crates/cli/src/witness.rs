@@ -22,6 +22,7 @@ use crate::analysis::Run;
 use crate::error::{Error, Result};
 use crate::input::{self, Input};
 use crate::numbered::Numbered;
+use crate::signals;
 use crate::store::info::Ended;
 
 /// The version of the format.
@@ -232,7 +233,13 @@ pub fn write(
     }
     let sides_of = |finding: &&Finding| wanted.get(&sides(finding)).copied();
     let proven: Vec<&Proven> = findings.iter().filter_map(|it| sides_of(&it)).collect();
-    let numbered = Numbered::of(path, proven, [])?;
+    let numbered = match Numbered::of(path, proven, []) {
+        Err(_) if signals::is_stopped() => {
+            remarks.push("stopped: no witnesses were written".to_owned());
+            return Ok(());
+        }
+        numbered => numbered?,
+    };
     let here = std::env::current_dir().unwrap_or_default();
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let trace = path.strip_prefix(folder).unwrap_or(&whole);

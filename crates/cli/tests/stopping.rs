@@ -222,3 +222,39 @@ fn a_stopped_search_says_how_far_it_came() {
         assert_eq!(status.code(), Some(code), "{told}");
     }
 }
+
+/// Whether a process handles a signal itself.
+fn handles(process: u32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+    caught >> (signal - 1) & 1 != 0
+}
+
+#[test]
+fn every_method_reports_what_it_knows_when_it_is_stopped() {
+    let here = Sandbox::new();
+    here.file("p.c", LONG);
+    succeed(&mut here.deadheat(["cc", "-g", "-O0", "-pthread", "p.c", "-o", "p"]));
+    let recorded = succeed(&mut here.deadheat(["record", "--serial", "./p"]));
+    let recorded = String::from_utf8_lossy(&recorded.stderr).into_owned();
+    let events = recorded.split("recorded ").nth(1).unwrap();
+    let events = events.split(' ').next().unwrap();
+    let methods = "maximal said hb shb wcp cp syncp interleave lockset hybrid";
+    for method in methods.split(' ') {
+        let mut command: Command = here.deadheat(["predict", "--method", method]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        while !handles(child.id(), libc::SIGINT) {
+            std::thread::yield_now();
+        }
+        // SAFETY: the process is our child and was not waited for.
+        unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+        let ended = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        let code = ended.status.code();
+        assert!(matches!(code, Some(5 | 66)), "{method}: {code:?} {told}");
+        assert!(told.contains("there may be more"), "{method}: {told}");
+        assert!(!told.contains(events), "{method} has read all: {told}");
+    }
+}

@@ -9,13 +9,19 @@
 //! Values are needed for all but double-checked locking, so there are few hints for recordings
 //! without them.
 
+use std::cell::OnceCell;
+
 use deadheat_trace::{Addr, EventIndex, LockId, Op, Pc, Step, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Race;
 
-/// Accesses that are kept per race; more change nothing.
+/// Accesses that are kept of a race's bytes; more change nothing.
 const KEPT: usize = 4096;
+/// The same where there are many races.
+const LEAST_KEPT: usize = 64;
+/// About so many are kept of all races.
+const ALL_KEPT: usize = 1 << 20;
 
 /// A pattern that the accesses to some bytes follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,11 +48,14 @@ pub enum Hint {
     },
 }
 
-/// Watches the bytes of races while a trace is read once more.
+/// Watches the bytes of races while a trace is read once more. Races of the same bytes are watched together.
 #[derive(Debug, Default)]
 pub struct Benign {
     watched: Vec<Watched>,
     by_word: FxHashMap<u64, Vec<usize>>,
+    /// By which of the watched each race is judged.
+    of_races: Vec<usize>,
+    kept: usize,
     held: FxHashMap<ThreadId, Vec<LockId>>,
 }
 
@@ -54,9 +63,13 @@ pub struct Benign {
 struct Watched {
     start: u64,
     end: u64,
-    race_seen_at: EventIndex,
+    /// The races, by where they were seen.
+    races: Vec<(EventIndex, usize)>,
     closed: bool,
     accesses: Vec<Seen>,
+    /// There were more accesses than could be kept.
+    is_cut_off: bool,
+    hints: OnceCell<Vec<Hint>>,
 }
 
 /// An access to watched bytes.
@@ -76,23 +89,44 @@ impl Benign {
     /// Will watch the bytes of these races.
     pub fn of(races: &[Race]) -> Self {
         let mut benign = Benign::default();
+        let mut by_bytes: FxHashMap<(u64, u64), Vec<(EventIndex, usize)>> = FxHashMap::default();
         for (i, race) in races.iter().enumerate() {
             let (a, b) = (&race.first.event, &race.second.event);
             let start = race.addr().0;
             let end = (a.addr().0 + a.size().max(1)).min(b.addr().0 + b.size().max(1));
-            let end = end.max(start + 1);
-            benign.watched.push(Watched {
-                start,
-                end,
-                race_seen_at: race.second.index,
-                closed: false,
-                accesses: Vec::new(),
-            });
-            for word in start >> 3..=(end - 1) >> 3 {
-                benign.by_word.entry(word).or_default().push(i);
-            }
+            let bytes = (start, end.max(start + 1));
+            by_bytes
+                .entry(bytes)
+                .or_default()
+                .push((race.second.index, i));
+        }
+        benign.of_races.resize(races.len(), 0);
+        benign.kept = (ALL_KEPT / by_bytes.len().max(1)).clamp(LEAST_KEPT, KEPT);
+        for (bytes, mut races) in by_bytes {
+            races.sort_unstable();
+            benign.watch(bytes, races);
         }
         benign
+    }
+
+    /// Begins to watch some bytes for some races.
+    fn watch(&mut self, (start, end): (u64, u64), races: Vec<(EventIndex, usize)>) {
+        let number = self.watched.len();
+        for (_, race) in &races {
+            self.of_races[*race] = number;
+        }
+        for word in start >> 3..=(end - 1) >> 3 {
+            self.by_word.entry(word).or_default().push(number);
+        }
+        self.watched.push(Watched {
+            start,
+            end,
+            races,
+            closed: false,
+            accesses: Vec::new(),
+            is_cut_off: false,
+            hints: OnceCell::new(),
+        });
     }
 
     /// The next step of the trace.
@@ -119,19 +153,8 @@ impl Benign {
 
     /// What the accesses to the bytes of race `i` follow.
     pub fn hints(&self, i: usize) -> Vec<Hint> {
-        let Some(watched) = self.watched.get(i) else {
-            return Vec::new();
-        };
-        let seen = &watched.accesses;
-        let found = [
-            same_value(seen),
-            counter(seen),
-            double_checked(seen),
-            lazy(seen),
-            flag(seen),
-            timestamp(seen),
-        ];
-        found.into_iter().flatten().collect()
+        let watched = self.of_races.get(i).and_then(|at| self.watched.get(*at));
+        watched.map_or_else(Vec::new, |watched| watched.hints().clone())
     }
 
     fn access(&mut self, step: &Step) {
@@ -153,7 +176,10 @@ impl Benign {
                 if watched.closed || start >= watched.end || watched.start >= start + size {
                     continue;
                 }
-                if watched.accesses.len() < KEPT {
+                if watched.accesses.len() >= self.kept {
+                    // Less than is usual says nothing.
+                    watched.is_cut_off = self.kept < KEPT;
+                } else {
                     let whole = start == watched.start && start + size >= watched.end && size <= 8;
                     let held = self.held.get(&event.thread());
                     watched.accesses.push(Seen {
@@ -182,13 +208,45 @@ impl Benign {
         };
         for i in candidates {
             let watched = &mut self.watched[i];
-            if watched.start < end && addr.0 < watched.end {
-                match index < watched.race_seen_at {
-                    true => watched.accesses.clear(),
-                    false => watched.closed = true,
-                }
+            if watched.closed || watched.start >= end || addr.0 >= watched.end {
+                continue;
+            }
+            let seen = watched.races.partition_point(|(at, _)| *at <= index);
+            if seen == 0 {
+                watched.accesses.clear();
+                watched.is_cut_off = false;
+                continue;
+            }
+            // Races that come later are about the object that begins here.
+            watched.closed = true;
+            let (later, bytes) = (watched.races.split_off(seen), (watched.start, watched.end));
+            for word in bytes.0 >> 3..=(bytes.1 - 1) >> 3 {
+                self.by_word.entry(word).or_default().retain(|at| *at != i);
+            }
+            if !later.is_empty() {
+                self.watch(bytes, later);
             }
         }
+    }
+}
+
+impl Watched {
+    fn hints(&self) -> &Vec<Hint> {
+        self.hints.get_or_init(|| {
+            let seen = &self.accesses;
+            if self.is_cut_off {
+                return Vec::new();
+            }
+            let found = [
+                same_value(seen),
+                counter(seen),
+                double_checked(seen),
+                lazy(seen),
+                flag(seen),
+                timestamp(seen),
+            ];
+            found.into_iter().flatten().collect()
+        })
     }
 }
 

@@ -62,9 +62,14 @@ impl Channels {
             channels.step(&step, &locks, steps.tables());
             index += 1;
         }
-        channels.blocks.clear();
-        channels.words.clear();
+        channels.settle();
         Ok(channels)
+    }
+
+    /// All of the trace was read: lets go of what is no longer needed.
+    pub fn settle(&mut self) {
+        self.blocks.clear();
+        self.words.clear();
     }
 
     /// Whether a lock is a channel, as far as is known.

@@ -23,6 +23,11 @@ impl VectorClock {
         VectorClock { times: Vec::new() }
     }
 
+    /// With these times by thread.
+    pub const fn of(times: Vec<u32>) -> Self {
+        VectorClock { times }
+    }
+
     /// The time of a thread.
     #[inline]
     pub fn get(&self, thread: ThreadId) -> u32 {

@@ -15,6 +15,12 @@ pub trait Detector {
         let _ = (tables, races);
     }
 
+    /// Forgets who has accessed memory so far, to need less of its own. Races with what was forgotten are not found; none
+    /// are made up. False if it cannot.
+    fn forget(&mut self) -> bool {
+        false
+    }
+
     /// About how many bytes of memory it holds now.
     fn memory(&self) -> usize;
 }

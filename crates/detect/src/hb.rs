@@ -93,6 +93,11 @@ impl Detector for Hb {
         }
     }
 
+    fn forget(&mut self) -> bool {
+        self.shadow = Shadow::new();
+        true
+    }
+
     fn memory(&self) -> usize {
         let cells: usize = self.shadow.states().map(Accesses::memory).sum();
         self.order.memory() + self.shadow.memory() + cells + self.blocks.memory()

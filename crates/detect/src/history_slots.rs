@@ -3,6 +3,8 @@
 use deadheat_history::{Linked, Slots};
 
 const NONE: u32 = u32::MAX;
+/// About how many bytes an allocation takes besides those asked for.
+const ALLOCATION: usize = 16;
 
 /// Numbered places, some of them free.
 #[derive(Clone, Debug)]
@@ -28,9 +30,12 @@ impl<T> VecSlots<T> {
         self.used
     }
 
-    /// How many bytes it holds outside itself.
+    /// About how many bytes it holds outside itself.
     pub fn memory(&self) -> usize {
-        self.places.capacity() * size_of::<T>()
+        match self.places.capacity() {
+            0 => 0,
+            room => ALLOCATION + room * size_of::<T>(),
+        }
     }
 }
 

@@ -267,6 +267,11 @@ impl Detector for Hybrid {
         }
     }
 
+    fn forget(&mut self) -> bool {
+        self.shadow = Shadow::new();
+        true
+    }
+
     fn memory(&self) -> usize {
         let cell = |cell: &Cell| cell.store.nodes.memory() + cell.store.records.memory();
         let cells: usize = self.shadow.states().map(cell).sum();

@@ -20,6 +20,8 @@
 
 mod cycles;
 
+use std::sync::atomic::AtomicBool;
+
 use deadheat_history::Hold;
 use deadheat_trace::{Addr, EventIndex, LockId, Op, Pc, Step, Tables, ThreadId};
 use rustc_hash::FxHashMap;
@@ -34,6 +36,8 @@ pub use cycles::{Deadlock, DeadlockStep, Deadlocks};
 pub const MOST_TIMES: usize = 8;
 /// How many requests are kept.
 pub const MOST_REQUESTS: usize = 1 << 18;
+/// How many bytes they may take.
+const MOST_BYTES: usize = 64 << 20;
 /// How many steps the search visits.
 pub const MOST_VISITS: usize = 1 << 22;
 
@@ -64,6 +68,8 @@ pub struct LockOrder {
     kept: FxHashMap<Key, Vec<u32>>,
     /// Threads that waited for themselves.
     alone: Vec<DeadlockStep>,
+    /// About how many bytes the requests take.
+    bytes: usize,
     left_out: bool,
 }
 
@@ -116,7 +122,12 @@ impl LockOrder {
 
     /// The cycles in what was requested so far.
     pub fn deadlocks(&self) -> Deadlocks {
-        let mut deadlocks = cycles::search(&self.requests);
+        self.deadlocks_until(&AtomicBool::new(false))
+    }
+
+    /// The same, as far as they were found when `stop` became true.
+    pub fn deadlocks_until(&self, stop: &AtomicBool) -> Deadlocks {
+        let mut deadlocks = cycles::search(&self.requests, stop);
         let alone = self
             .alone
             .iter()
@@ -129,10 +140,7 @@ impl LockOrder {
 
     /// About how many bytes it holds.
     pub fn memory(&self) -> usize {
-        let each = |request: &Request| {
-            size_of::<Request>() + request.known.memory() + size_of_val(&request.held[..])
-        };
-        self.order.memory() + self.requests.iter().map(each).sum::<usize>()
+        self.order.memory() + self.bytes
     }
 
     fn other(&mut self, index: EventIndex, step: &Step, tables: &Tables) {
@@ -202,23 +210,33 @@ impl LockOrder {
             wanted: wanted.lock,
             shared: wanted.shared,
         };
-        let times = self.kept.entry(key).or_default();
+        let is_full = self.requests.len() == MOST_REQUESTS || self.bytes > MOST_BYTES;
+        let times = match self.kept.get_mut(&key) {
+            Some(times) => times,
+            None if is_full => {
+                self.left_out = true;
+                return;
+            }
+            None => self.kept.entry(key).or_default(),
+        };
         if times.contains(&time) {
             return;
         }
-        if times.len() == MOST_TIMES || self.requests.len() == MOST_REQUESTS {
+        if times.len() == MOST_TIMES || is_full {
             self.left_out = true;
             return;
         }
         times.push(time);
-        self.requests.push(Request {
+        let request = Request {
             thread,
             held,
             holds,
             wanted,
             time,
             known: known.clone(),
-        });
+        };
+        self.bytes += request.memory();
+        self.requests.push(request);
     }
 }
 
@@ -243,6 +261,11 @@ impl LockPlace {
 }
 
 impl Request {
+    /// About how many bytes it takes, with how it is known.
+    fn memory(&self) -> usize {
+        2 * size_of::<Request>() + self.known.memory() + size_of_val(&self.held[..])
+    }
+
     /// What of the locks held stands in the way of who wants one like this.
     fn holds_against(&self, wanted: Hold) -> Option<&LockPlace> {
         self.held.iter().find(|place| place.hold().excludes(wanted))

@@ -12,12 +12,14 @@
 //! All errors are on the safe side. A word with too many different accesses is a suspect; and so is every word of a
 //! trace with gaps, or in which locks are given back by who does not hold them.
 
+use std::collections::hash_map::Entry;
+
 use deadheat_trace::{Addr, Event, EventIndex, Op, Step};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::blocks::{self, Blocks};
-use crate::{Change, Epoch, HeldLocks, LocksetId, Locksets, VectorClock};
+use crate::{Change, Epoch, HeldLocks, LocksetId, Locksets, Rounds, Unclear, VectorClock};
 
 /// More different accesses of a word are not kept.
 const MOST: usize = 32;
@@ -50,7 +52,12 @@ pub struct Suspects {
     /// What an access makes of a history, by both.
     next: FxHashMap<(u32, Seen), Next>,
     blocks: Blocks,
-    found: FxHashSet<u64>,
+    barriers: FxHashMap<u64, Rounds>,
+    /// By pages: which words are suspects.
+    found: FxHashMap<u64, Bits>,
+    /// How many pages have a number for each word. Of others, which are kept apart, all words are one.
+    most_pages: usize,
+    coarse: FxHashMap<u64, u32>,
     has_unordered: bool,
     has_synchronisation: bool,
     /// Nothing is known.
@@ -68,10 +75,19 @@ struct Thread {
 /// The numbers of the histories of some words.
 type Page = Box<[u32; WORDS]>;
 
+/// Some words of a page.
+type Bits = [u64; WORDS / 64];
+
+/// So many coarse pages are kept, and pages with suspects: with more, all memory is suspicious.
+const MOST_COARSE: usize = 1 << 22;
+const MOST_FOUND: usize = 1 << 20;
+
 /// The history of a word to which nothing has happened.
 const NEW: u32 = 0;
 /// More histories are not told apart.
-const MOST_HISTORIES: usize = 1 << 20;
+const MOST_HISTORIES: usize = 1 << 19;
+/// So much of what accesses make of histories is remembered.
+const MOST_NEXT: usize = 1 << 20;
 
 /// What an access makes of a history.
 #[derive(Clone, Copy)]
@@ -115,7 +131,10 @@ impl Default for Suspects {
             numbers: FxHashMap::from_iter([(SmallVec::new(), NEW)]),
             next: FxHashMap::default(),
             blocks: Blocks::default(),
-            found: FxHashSet::default(),
+            barriers: FxHashMap::default(),
+            found: FxHashMap::default(),
+            most_pages: usize::MAX,
+            coarse: FxHashMap::default(),
             has_unordered: false,
             has_synchronisation: false,
             is_blind: false,
@@ -124,6 +143,14 @@ impl Default for Suspects {
 }
 
 impl Suspects {
+    /// Of memory that does not fit into so many bytes whole pages are looked at instead of words.
+    pub fn within(bytes: usize) -> Self {
+        Suspects {
+            most_pages: bytes / size_of::<[u32; WORDS]>(),
+            ..Suspects::default()
+        }
+    }
+
     /// The next step.
     #[inline]
     pub fn step(&mut self, step: &Step) {
@@ -145,7 +172,14 @@ impl Suspects {
     pub fn may_race(&self, event: &Event) -> bool {
         !matches!(event.op(), Op::Read | Op::Write)
             || self.is_blind
-            || words(event.addr(), event.size()).any(|word| self.found.contains(&word))
+            || words(event.addr(), event.size()).any(|word| self.is_suspect(word))
+    }
+
+    #[inline]
+    fn is_suspect(&self, word: u64) -> bool {
+        let page = self.found.get(&(word / WORDS as u64));
+        let at = word as usize % WORDS;
+        page.is_some_and(|bits| bits[at / 64] >> (at % 64) & 1 != 0)
     }
 
     /// Whether there are no suspects.
@@ -195,32 +229,73 @@ impl Suspects {
 
     #[inline]
     fn access(&mut self, word: u64, seen: Seen) {
-        let page = self.pages.entry(word / WORDS as u64);
-        let number = &mut page.or_insert_with(|| Box::new([NEW; WORDS]))[word as usize % WORDS];
-        let next = match self.next.get(&(*number, seen)) {
-            Some(next) => *next,
-            None => {
-                let history = *number;
-                let next = self.work_out(history, seen);
-                if self.next.len() >= 8 * MOST_HISTORIES {
-                    self.next.clear();
-                }
-                self.next.insert((history, seen), next);
-                return self.becomes(word, next);
-            }
+        let page = word / WORDS as u64;
+        let is_full = self.pages.len() >= self.most_pages;
+        let number = match self.pages.entry(page) {
+            Entry::Occupied(known) => &mut known.into_mut()[word as usize % WORDS],
+            Entry::Vacant(_) if is_full => return self.access_coarse(page, seen),
+            Entry::Vacant(new) => &mut new.insert(Box::new([NEW; WORDS]))[word as usize % WORDS],
         };
-        if next.history != *number || next.is_suspect {
+        let history = *number;
+        let next = match self.next.get(&(history, seen)) {
+            Some(next) => *next,
+            None => self.find_next(history, seen),
+        };
+        if next.history != history || next.is_suspect {
             self.becomes(word, next);
         }
     }
 
+    /// An access to a page of which no words are told apart.
+    #[cold]
+    fn access_coarse(&mut self, page: u64, seen: Seen) {
+        if self.coarse.len() >= MOST_COARSE {
+            self.coarse.clear();
+            self.is_blind = true;
+        }
+        let history = *self.coarse.entry(page).or_insert(NEW);
+        let next = match self.next.get(&(history, seen)) {
+            Some(next) => *next,
+            None => self.find_next(history, seen),
+        };
+        self.has_unordered |= next.is_unordered;
+        self.coarse.insert(page, next.history);
+        if next.is_suspect {
+            self.suspect(page, [u64::MAX; WORDS / 64]);
+        }
+    }
+
+    #[cold]
+    fn find_next(&mut self, history: u32, seen: Seen) -> Next {
+        let next = self.work_out(history, seen);
+        if self.next.len() >= MOST_NEXT {
+            self.next.clear();
+        }
+        self.next.insert((history, seen), next);
+        next
+    }
+
     fn becomes(&mut self, word: u64, next: Next) {
         self.has_unordered |= next.is_unordered;
+        let (page, at) = (word / WORDS as u64, word as usize % WORDS);
         if next.is_suspect {
-            self.found.insert(word);
+            let mut bits = Bits::default();
+            bits[at / 64] = 1 << (at % 64);
+            self.suspect(page, bits);
         }
-        if let Some(page) = self.pages.get_mut(&(word / WORDS as u64)) {
-            page[word as usize % WORDS] = next.history;
+        if let Some(page) = self.pages.get_mut(&page) {
+            page[at] = next.history;
+        }
+    }
+
+    fn suspect(&mut self, page: u64, words: Bits) {
+        if self.found.len() >= MOST_FOUND {
+            self.is_blind = true;
+            return;
+        }
+        let known = self.found.entry(page).or_default();
+        for (known, new) in known.iter_mut().zip(words) {
+            *known |= new;
         }
     }
 
@@ -241,6 +316,9 @@ impl Suspects {
             if !clock.covers(known.when) {
                 is_unordered = true;
                 let pair = (known.locks, seen.locks);
+                if apart.len() >= MOST_NEXT {
+                    apart.clear();
+                }
                 let are_apart = || keep_apart(sets.locks(pair.0), sets.locks(pair.1));
                 is_suspect |= !*apart.entry(pair).or_insert_with(are_apart);
             }
@@ -301,8 +379,17 @@ impl Suspects {
             }
             Op::Alloc | Op::Free => self.block(step),
             Op::Lost => self.is_blind = true,
+            Op::BarrierEnter | Op::BarrierExit => {
+                self.has_synchronisation = true;
+                self.is_blind |= self.barrier(event).is_err();
+            }
             op => {
                 self.has_synchronisation = true;
+                if op == Op::Init && (self.barriers.contains_key(&peer) || step.written().is_some())
+                {
+                    let rounds = self.barriers.entry(peer).or_default();
+                    self.is_blind |= rounds.init(step.written()).is_err();
+                }
                 let change = self.held.step(EventIndex(0), event);
                 match change {
                     Change::None if matches!(op, Op::Release | Op::ReadRelease) => {
@@ -324,6 +411,24 @@ impl Suspects {
                 }
             }
         }
+    }
+
+    /// A thread comes to a barrier, or leaves it.
+    fn barrier(&mut self, event: &Event) -> Result<(), Unclear> {
+        let (id, object) = (event.thread(), event.target());
+        if event.op() == Op::BarrierExit {
+            let known = self.barriers.entry(object).or_default().exit(id.0)?;
+            self.know(id.index(), &VectorClock::of(known));
+            return Ok(());
+        }
+        let thread = self.thread(id.index());
+        let (mut clock, time) = (thread.clock.clone(), thread.time);
+        thread.time += 1;
+        clock.set(id, time);
+        self.barriers
+            .entry(object)
+            .or_default()
+            .enter(id.0, clock.times())
     }
 
     /// A block is handed out, and has no history; or given back, which is a write to all of it that was accessed.
@@ -363,6 +468,19 @@ impl Suspects {
                     Some(_) => self.access(word, seen),
                     None => {}
                 }
+            }
+        }
+        // What was in a coarse page before is not forgotten; who gives back writes to all of it.
+        if !is_new && !self.coarse.is_empty() {
+            let known = self.coarse.keys().copied();
+            let pages: Vec<u64> = match (last - first) as usize > self.coarse.len() {
+                true => known.filter(|page| (first..=last).contains(page)).collect(),
+                false => (first..=last)
+                    .filter(|page| self.coarse.contains_key(page))
+                    .collect(),
+            };
+            for page in pages {
+                self.access_coarse(page, seen);
             }
         }
     }

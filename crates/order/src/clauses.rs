@@ -63,6 +63,11 @@ impl Clauses {
         self.learned
     }
 
+    /// How many literals all of them have together.
+    pub fn literals(&self) -> usize {
+        self.lits.len()
+    }
+
     pub fn header(&self, clause: ClauseId) -> &Header {
         &self.headers[clause as usize]
     }

@@ -45,6 +45,8 @@ pub enum GaveUp {
     Conflicts,
     /// As much work was done as allowed.
     Work,
+    /// All that was asked for and learned takes too much memory.
+    Memory,
     /// Somebody asked to stop.
     Stopped,
 }

@@ -1,7 +1,7 @@
 //! The search: propagate, learn from conflicts, decide, begin anew from time to time.
 
 use crate::clauses::NO_CLAUSE;
-use crate::limit::{Limit, Outcome};
+use crate::limit::{GaveUp, Limit, Outcome};
 use crate::literal::Lit;
 use crate::model::Model;
 use crate::propagation::Conflict;
@@ -9,6 +9,10 @@ use crate::solver::Solver;
 
 /// Conflicts until the first restart; later ones follow Luby's sequence.
 const RESTART: u64 = 100;
+/// Learned clauses without a restart, as a multiple of how many are kept behind one.
+const CROWD: usize = 4;
+/// All clauses together have no more literals: with more the search begins anew, and gives up if that does not help.
+const MOST_LITERALS: usize = 1 << 24;
 /// How many decisions go between looks at the clock.
 const PATIENCE: u64 = 64;
 
@@ -63,10 +67,14 @@ impl Solver {
             if conflict {
                 continue;
             }
-            if self.statistics.conflicts >= restart_at {
+            let is_full = self.clauses.literals() > MOST_LITERALS;
+            if is_full || self.is_crowded() || self.statistics.conflicts >= restart_at {
                 restarts += 1;
                 restart_at = self.statistics.conflicts + RESTART * luby(restarts);
-                self.begin_anew();
+                self.begin_anew(is_full);
+                if is_full && self.clauses.literals() > MOST_LITERALS / 2 {
+                    return Outcome::GaveUp(GaveUp::Memory);
+                }
                 continue;
             }
             match self.advance() {
@@ -131,12 +139,20 @@ impl Solver {
         self.conflict = lemma;
     }
 
-    fn begin_anew(&mut self) {
+    /// Whether far more was learned since the last restart than is kept behind one: what is ruled out teaches something without being
+    /// a conflict.
+    fn is_crowded(&self) -> bool {
+        self.clauses.learned_count() > CROWD * self.learned_limit.max(self.least_learned())
+    }
+
+    fn least_learned(&self) -> usize {
+        1500 + self.clauses.asked_count() / 16
+    }
+
+    fn begin_anew(&mut self, is_full: bool) {
         self.statistics.restarts += 1;
-        self.learned_limit = self
-            .learned_limit
-            .max(1500 + self.clauses.asked_count() / 16);
-        if self.clauses.learned_count() > self.learned_limit {
+        self.learned_limit = self.learned_limit.max(self.least_learned());
+        if is_full || self.clauses.learned_count() > self.learned_limit {
             self.learned_limit += self.learned_limit / 10;
             self.undo_to(0);
             self.recent.clear();

@@ -114,6 +114,11 @@ impl Solver {
         self
     }
 
+    /// About how much it holds: literals and clauses, each some two hundred bytes.
+    pub fn size(&self) -> usize {
+        self.births.len() + self.clauses.literals() / 2
+    }
+
     /// What was recorded, if anything was to be: for [`refutation::check`](crate::refutation::check).
     pub fn proof(&self) -> Option<&Proof> {
         self.proof.as_ref()

@@ -34,9 +34,16 @@ fn sifted(steps: &[Step], reads: Reads) -> Sifted {
 
 /// What is left, and where that was. `tell` hears of each step what becomes of it.
 fn sift(steps: &[Step], mut tell: impl FnMut(usize, Left)) -> (Vec<Step>, Vec<u32>) {
-    let mut survey = Survey::default();
-    steps.iter().for_each(|step| survey.step(step, false));
-    let mut sieve = Sieve::new(survey.finish());
+    let look = |mut survey: Survey| {
+        steps.iter().for_each(|step| survey.step(step, false));
+        survey
+    };
+    let mut survey = look(Survey::default());
+    if survey.is_misled() {
+        survey = look(Survey::default().without_barriers());
+    }
+    let constraining = survey.finish();
+    let mut sieve = Sieve::new(&constraining);
     let (mut kept, mut positions) = (Vec::new(), Vec::new());
     for (at, step) in (0..).zip(steps) {
         let (sifted, left) = sieve.step(step, kept.len() as u32, false);
@@ -116,14 +123,15 @@ fn found(window: &Window, sifted: &Sifted) -> [Found; 2] {
     [all, whole.collect()]
 }
 
-/// A creation needs more if something is left out: see the module's head.
+/// A creation, or an arrival at a barrier, needs more if something is left out: see the module's head.
 fn creates_after_reads(window: &Window) -> bool {
     let mut steps = window.steps.iter();
     steps.any(|step| {
         let event = &step.event;
         let reads =
             |other: &&Step| other.event.thread() == event.thread() && other.event.op().reads();
-        event.op() == Op::Fork && window.steps.iter().any(|other| reads(&other))
+        matches!(event.op(), Op::Fork | Op::BarrierEnter)
+            && window.steps.iter().any(|other| reads(&other))
     })
 }
 
@@ -311,6 +319,39 @@ fn who_is_created_with_what_was_read_needs_it() {
 }
 
 #[test]
+fn what_barriers_order_is_left_out() {
+    let listing = |count: u32| {
+        format!(
+            "A|init(barrier:b={count})|1\nA|fork(B)|2\nB|begin|3\nA|w(x)|4\nB|w(y)|5\nA|enter(b)|6\nB|enter(b)|7\n\
+             B|exit(b)|8\nA|exit(b)|9\nA|w(y)|10\nB|w(x)|11\nB|end|12\nA|join(B)|13\n"
+        )
+    };
+    let listing = |count| {
+        listing(count)
+            .replace("enter(", "benter(")
+            .replace("exit(", "bexit(")
+    };
+    let accesses = |count| {
+        let ops = ops(&listing(count)).into_iter();
+        ops.filter(|(_, op)| *op == Op::Write).count()
+    };
+    assert_eq!(accesses(2), 0);
+    // As one comes to it that it does not wait for, rounds may be others.
+    assert_eq!(accesses(1), 4);
+}
+
+#[test]
+fn who_comes_to_a_barrier_with_what_was_read_needs_it() {
+    let listing = "A|init(barrier:b=2)|1\nA|fork(B)|2\nA|r(x=0)|3\nA|w(h=0)|4\nA|benter(b)|5\nB|benter(b)|6\n\
+                   B|bexit(b)|7\nB|r(h=0)|8\nB|branch|9\nC|w(x=1)|10\nB|w(x)|11\n";
+    let trace = text::parse(listing).unwrap();
+    let sifted = sifted(&trace.steps, Reads::ByBranch);
+    let read = sifted.positions.iter().position(|at| *at == 2).unwrap();
+    let by = sifted.window.needed_by[read] as usize;
+    assert_eq!(sifted.window.steps[by].event.op(), Op::BarrierEnter);
+}
+
+#[test]
 fn what_hangs_together_is_kept_together() {
     let access =
         |thread, op, addr| Step::new(Event::access(ThreadId(thread), op, Addr(addr), 8, Pc(0)));
@@ -378,6 +419,19 @@ proptest! {
         if !creates_after_reads(&window) {
             prop_assert_eq!(sifted, whole, "{:#?}", window);
         }
+    }
+
+    #[test]
+    fn where_barriers_are(window in windows(
+        Shape {
+            variables: 3,
+            locks: 1,
+            rest: Rest { barriers: true, heap: true, lives: true, ..Rest::default() },
+            ..Shape::PAPER
+        },
+        Needed::ByBranch,
+    )) {
+        agrees(window, Reads::ByBranch);
     }
 
     #[test]

@@ -133,6 +133,22 @@ impl Contexts {
         self.found.get(&index)
     }
 
+    /// Whether what surrounds an event is known; if not, nothing but the event is from now on. That is for those who have not read all of the
+    /// trace.
+    pub fn supply(&mut self, index: EventIndex, event: Event) -> bool {
+        let known = self.found.contains_key(&index);
+        if !known {
+            let context = Context {
+                step: Step::new(event),
+                stack: Stack::default(),
+                locks: Vec::new(),
+                block: None,
+            };
+            self.found.insert(index, context);
+        }
+        known
+    }
+
     /// Where a thread was created.
     pub fn created(&self, thread: ThreadId) -> Option<&Place> {
         self.created.get(&thread)

@@ -65,7 +65,10 @@ pub fn report(findings: &[Finding], version: &str) -> String {
             })
         })
         .collect();
-    let results: Vec<Value> = surest(findings).into_iter().map(result).collect();
+    let surest = surest(findings);
+    let all = surest.len();
+    let results = surest.into_iter().map(|finding| result(finding, all));
+    let results: Vec<Value> = results.collect();
     let left_out = findings.len() - results.len();
     let mut run = json!({
         "tool": { "driver": { "name": "Deadheat", "version": version, "rules": rules } },
@@ -102,7 +105,7 @@ fn surest(findings: &[Finding]) -> Vec<&Finding> {
     all.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn result(finding: &Finding) -> Value {
+fn result(finding: &Finding, all: usize) -> Value {
     let rule = RULES
         .iter()
         .position(|(kind, ..)| *kind == finding.kind)
@@ -138,7 +141,7 @@ fn result(finding: &Finding) -> Value {
     if !related.is_empty() {
         result["relatedLocations"] = json!(related);
     }
-    if let Some(flow) = code_flow(finding) {
+    if let Some(flow) = code_flow(finding, all) {
         result["codeFlows"] = json!([flow]);
     }
     result

@@ -26,6 +26,11 @@ impl Hasher for Multiply {
         self.write_u64(u64::from(number));
     }
 
+    fn write_u128(&mut self, number: u128) {
+        self.write_u64(number as u64);
+        self.write_u64((number >> 64) as u64);
+    }
+
     fn write_usize(&mut self, number: usize) {
         self.write_u64(number as u64);
     }

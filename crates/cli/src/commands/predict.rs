@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use deadheat_detect::{Method, Promise};
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Kind, Rung, json};
-use deadheat_trace::verify::{self, Severity, Verifier};
-use deadheat_trace::{EventIndex, Mode, Steps};
+use deadheat_trace::{Mode, Steps};
 use serde::Serialize;
 
 use super::search::{self, Search};
@@ -24,6 +23,7 @@ use crate::input;
 use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
+use crate::signals;
 use crate::store::Recording;
 use crate::terminal::{Align, BAD, GOOD, count, counted, duration, say, size, styled, table};
 use crate::ways;
@@ -107,13 +107,13 @@ impl Args {
         let config = self.config.read()?;
         let suppressions = self.config.suppressions(&config)?;
         let path = self.which.path()?;
-        verify_text(&path)?;
         let methods = match self.method.is_empty() {
             true => default_method(&path)?,
             false => methods(&self.method)?,
         };
         let folder = self.witness_folder(&path)?;
         let options = self.search.options(self.budget);
+        signals::keep_findings();
         let mut analysis = analysis::of(
             &path,
             &methods,
@@ -123,7 +123,7 @@ impl Args {
             folder.as_deref(),
         )?;
         let lacks = input::open(&path)?.lacks().map(str::to_owned);
-        if analysis.runs.is_empty() {
+        if analysis.runs.is_empty() && !signals::is_stopped() {
             let (why, help) = match &lacks {
                 Some(lacks) => (lacking(lacks), FROM_THE_FULL_FORMAT),
                 None => (
@@ -166,7 +166,8 @@ impl Args {
         write(&report, self.output.as_deref())?;
         input::tell(&analysis.trace_remarks);
         input::tell(&analysis.remarks);
-        for method in &analysis.left_out {
+        let left_out = analysis.left_out.iter().filter(|_| !signals::is_stopped());
+        for method in left_out {
             let method = method.name();
             match &lacks {
                 Some(lacks) => say(format_args!(
@@ -237,51 +238,6 @@ fn lacking(lacks: &str) -> String {
     format!("it was converted from a trace with {lacks}, which STD cannot say")
 }
 
-/// A text trace may be anybody's: what is no trace proves nothing. (Recordings are verified when they are made, and
-/// what is missing from a damaged one is known.)
-fn verify_text(path: &Path) -> Result<()> {
-    /// So many violations are named.
-    const SHOWN: usize = 3;
-    let mut input = input::open(path)?;
-    if input.line().is_none() {
-        return Ok(());
-    }
-    let mut verifier = Verifier::new(input.mode(), verify::Options::default());
-    let mut violations = Vec::new();
-    let mut index = 0;
-    while let Some(step) = input
-        .next_step()
-        .map_err(|error| input::broken(path, &error))?
-    {
-        let found = verifier.step(EventIndex(index), &step).violations;
-        let errors = found
-            .iter()
-            .filter(|one| one.rule.severity() == Severity::Error);
-        let left = SHOWN.saturating_sub(violations.len());
-        violations.extend(errors.take(left).map(|one| (input.line(), *one)));
-        index += 1;
-    }
-    let all = verifier.finish(input.tables()).errors;
-    if all == 0 {
-        return Ok(());
-    }
-    let each = violations.iter().map(|(line, violation)| {
-        let described = violation.describe(input.tables());
-        format!("\n  line {}: {described}", line.unwrap_or_default())
-    });
-    let more = match all.saturating_sub(violations.len() as u64) {
-        0 => String::new(),
-        more => format!("\n  and {more} more"),
-    };
-    Err(Error::usage(format!(
-        "{} is no trace of a program: {}{}{more}",
-        path.display(),
-        counted(all, "violation"),
-        each.collect::<String>()
-    ))
-    .help("`deadheat trace verify` lists all of them"))
-}
-
 /// The method if none is named.
 fn default_method(path: &Path) -> Result<Vec<How>> {
     let input = input::open(path)?;
@@ -323,8 +279,8 @@ fn methods(names: &[String]) -> Result<Vec<How>> {
 
 fn text_report(analysis: &Analysis, look: &Look) -> String {
     let mut report = String::new();
-    for finding in &analysis.findings {
-        report.push_str(&text::finding(finding, look));
+    for told in text::findings(&analysis.findings, look) {
+        report.push_str(&told);
         report.push('\n');
     }
     if analysis.runs.len() > 1 {

@@ -11,6 +11,7 @@ use super::schedule::bytes;
 use crate::analysis::Analysis;
 use crate::budget::{Part, Total};
 use crate::exit::Exit;
+use crate::signals;
 use crate::terminal::{count, counted, duration, say};
 
 /// How much may be done for one question if the user does not say: counted work that takes about so long.
@@ -118,6 +119,9 @@ fn predictions(analysis: &Analysis) -> impl Iterator<Item = &Prediction> {
 
 /// Says what the user should know about a search.
 pub fn tell(analysis: &Analysis) {
+    if signals::is_stopped() && !predictions(analysis).any(|prediction| prediction.is_stopped) {
+        say("note: stopped: there may be more");
+    }
     let mut once: HashSet<&str> = HashSet::new();
     for run in &analysis.runs {
         let Some(prediction) = &run.prediction else {
@@ -154,6 +158,11 @@ pub fn tell(analysis: &Analysis) {
                 "note: {name} has done all the work that it may and not settled all of the trace: --budget gives more"
             ));
         }
+        if prediction.is_full {
+            say(format_args!(
+                "note: {name} has found so much that it has not looked for more"
+            ));
+        }
         if prediction.is_timed_out && !prediction.is_stopped {
             say(format_args!(
                 "note: {name} has hit a limit in time: on another machine it may find more or less"
@@ -176,7 +185,9 @@ pub fn tell(analysis: &Analysis) {
 /// The exit code, if the search has one, after so many findings.
 pub fn exit(analysis: &Analysis, found: usize) -> Option<Exit> {
     let has_refused = predictions(analysis).any(|prediction| !prediction.refused.is_empty());
-    let is_open = predictions(analysis).any(Prediction::is_open);
+    let has_gap = analysis.runs.iter().any(|run| run.gap.is_some());
+    let is_open =
+        has_gap || signals::is_stopped() || predictions(analysis).any(Prediction::is_open);
     match (has_refused, found == 0 && is_open) {
         (true, _) => Some(Exit::Bug),
         (false, true) => Some(Exit::Inconclusive),

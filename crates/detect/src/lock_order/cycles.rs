@@ -1,5 +1,7 @@
 //! The search for cycles among requests.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use deadheat_trace::{EventIndex, Pc, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -52,10 +54,17 @@ struct Search<'a> {
     seen: FxHashSet<Signature>,
     found: Vec<Deadlock>,
     visits: usize,
+    stop: &'a AtomicBool,
+    is_stopped: bool,
 }
 
+/// Visits between two looks at whether to stop.
+const STRIDE: usize = 1 << 10;
+/// So often requests are dropped that cannot be in a cycle; what is left then is searched.
+const MOST_ROUNDS: usize = 64;
+
 /// All cycles among requests, as far as the bound goes.
-pub(super) fn search(requests: &[Request]) -> Deadlocks {
+pub(super) fn search(requests: &[Request], stop: &AtomicBool) -> Deadlocks {
     let mut holding: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
     let inside = in_cycles(requests);
     for (number, request) in requests.iter().enumerate() {
@@ -72,11 +81,13 @@ pub(super) fn search(requests: &[Request]) -> Deadlocks {
         seen: FxHashSet::default(),
         found: Vec::new(),
         visits: 0,
+        stop,
+        is_stopped: false,
     };
     for (first, _) in inside.iter().enumerate().filter(|(_, inside)| **inside) {
         search.start(first);
     }
-    let complete = search.visits < MOST_VISITS;
+    let complete = search.visits < MOST_VISITS && !search.is_stopped;
     Deadlocks {
         found: search.found,
         complete,
@@ -87,7 +98,7 @@ pub(super) fn search(requests: &[Request]) -> Deadlocks {
 /// whose lock no other holds, or whose locks no other wants.
 fn in_cycles(requests: &[Request]) -> Vec<bool> {
     let mut inside = vec![true; requests.len()];
-    loop {
+    for _ in 0..MOST_ROUNDS {
         let (mut held, mut wanted) = (FxHashSet::default(), FxHashSet::default());
         for (request, _) in requests.iter().zip(&inside).filter(|(_, inside)| **inside) {
             held.extend(request.held.iter().map(|place| place.lock));
@@ -104,9 +115,10 @@ fn in_cycles(requests: &[Request]) -> Vec<bool> {
             *inside &= stays;
         }
         if !changed {
-            return inside;
+            break;
         }
     }
+    inside
 }
 
 impl Search<'_> {
@@ -140,10 +152,12 @@ impl Search<'_> {
             self.report(*closing);
         }
         for next in holders.into_iter().filter(|next| *next > first) {
-            if self.visits >= MOST_VISITS {
+            if self.visits >= MOST_VISITS || self.is_stopped {
                 return;
             }
             self.visits += 1;
+            self.is_stopped =
+                self.visits.is_multiple_of(STRIDE) && self.stop.load(Ordering::Relaxed);
             let request = &self.requests[next];
             let mut chain = self.chain.iter();
             if let Some(held) = request.holds_against(wanted)

@@ -80,3 +80,36 @@ fn releasing_a_block_is_a_write_and_a_new_one_has_no_history() {
         "{used}A|free(x)|3\nB|alloc(x:8)|4\nB|w(x)|5\n"
     )));
 }
+
+#[test]
+fn barriers_order_what_comes_before_and_behind_them() {
+    let listing = |count: u32| {
+        format!(
+            "A|init(barrier:b={count})|1\nA|fork(B)|2\nA|w(x)|3\nA|benter(b)|4\nB|benter(b)|5\nB|bexit(b)|6\nB|w(x)|7\nA|bexit(b)|8\n"
+        )
+    };
+    assert!(!is_suspicious(&listing(2)));
+    assert!(is_suspicious(
+        &listing(2).replace("B|bexit(b)|6\nB|w(x)|7", "B|w(x)|6\nB|bexit(b)|7")
+    ));
+    // Rounds may be others: nothing is known.
+    assert!(is_suspicious(&listing(1)));
+}
+
+/// Where there is no room for words, whole pages are looked at: nothing that is a suspect is none there.
+#[test]
+fn without_room_there_are_more_suspects() {
+    let listing = "A|fork(B)|1\nA|w(0x1000:8)|2\nA|w(0x1008:8)|3\nB|r(0x1008:8)|4\nB|w(0x1010:8)|5\nA|w(0x3000:8)|6\n\
+                   A|alloc(0x5000:64)|7\nA|w(0x5000:8)|8\nB|w(0x5010:8)|9\n";
+    let trace = text::parse(listing).unwrap();
+    let (exact, _) = suspects(listing);
+    let mut coarse = Suspects::within(0);
+    trace.steps.iter().for_each(|step| coarse.step(step));
+    let of = |suspects: &Suspects| -> Vec<bool> {
+        let steps = trace.steps.iter();
+        steps.map(|step| suspects.may_race(&step.event)).collect()
+    };
+    let (t, f) = (true, false);
+    assert_eq!(of(&exact), [t, f, t, t, f, f, t, f, f]);
+    assert_eq!(of(&coarse), [t, t, t, t, t, f, t, t, t]);
+}

@@ -98,6 +98,7 @@ pub fn generate(
         observation.steps,
         observation.lock_words,
         observation.is_judged,
+        observer.stop(),
     );
     let mut found = Found::default();
     let sizes = rounds(simplified.happenings.len(), options.size);

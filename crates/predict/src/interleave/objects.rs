@@ -4,6 +4,8 @@
 //! Memory that was released and handed out again is other memory: a byte is known by its address and the *life*
 //! of its block. A block's release writes to all of it that was ever accessed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use std::collections::BTreeMap;
 
 use deadheat_trace::{Event, Op, Step};
@@ -108,14 +110,19 @@ pub fn cells(start: u64, end: u64) -> impl Iterator<Item = (u64, u8)> {
     })
 }
 
+/// Steps between two looks at whether to stop.
+pub const PART: usize = 1 << 14;
+
 impl Objects {
-    /// The shared objects of a trace. `is_judged` says which accesses count.
-    pub fn of(steps: &[Step], is_judged: impl Fn(&Event) -> bool) -> Self {
+    /// The shared objects of a trace, as far as it was read when `stop` became true. `is_judged` says which accesses count.
+    pub fn of(steps: &[Step], is_judged: impl Fn(&Event) -> bool, stop: &AtomicBool) -> Self {
         let mut blocks = Blocks::default();
         let mut memory: FxHashMap<(u32, u64), Cell> = FxHashMap::default();
         // The cells of each living block that were accessed.
         let mut touched: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
-        for step in steps {
+        let parts = steps.chunks(PART);
+        let parts = parts.take_while(|_| !stop.load(Ordering::Relaxed));
+        for step in parts.flatten() {
             let event = &step.event;
             let (op, thread) = (event.op(), event.thread().0);
             match op {

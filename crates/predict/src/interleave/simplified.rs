@@ -6,10 +6,12 @@
 //! kept beside. Synchronisation whose order is known from elsewhere (see [`super::order`]) is said by messages: a
 //! `Send` behind the first event, a `Receive` before the second.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use deadheat_trace::{Event, Op, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::objects::{Blocks, Objects, is_access};
+use super::objects::{Blocks, Objects, PART, is_access};
 use super::order::{self, LockWords};
 
 /// An event of the simplified trace.
@@ -106,9 +108,18 @@ struct Simplifier {
 }
 
 impl Simplified {
-    /// Simplifies a trace. `is_judged` says which accesses count.
-    pub fn of(steps: &[Step], words: &LockWords, is_judged: impl Fn(&Event) -> bool) -> Self {
-        let objects = Objects::of(steps, &is_judged);
+    /// Simplifies a trace, and makes nothing of it once `stop` is true. `is_judged` says which accesses count.
+    pub fn of(
+        steps: &[Step],
+        words: &LockWords,
+        is_judged: impl Fn(&Event) -> bool,
+        stop: &AtomicBool,
+    ) -> Self {
+        let objects = Objects::of(steps, &is_judged, stop);
+        let steps = match stop.load(Ordering::Relaxed) {
+            true => &[],
+            false => steps,
+        };
         let mut receives: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let mut sends: FxHashSet<u32> = FxHashSet::default();
         for (from, to) in order::edges(steps, words, &objects) {
@@ -123,8 +134,9 @@ impl Simplified {
             blocks: Blocks::default(),
             segments: Vec::new(),
         };
-        for (at, step) in steps.iter().enumerate() {
-            let at = at as u32;
+        let parts = steps.chunks(PART);
+        let parts = parts.take_while(|_| !stop.load(Ordering::Relaxed));
+        for (at, step) in (0..).zip(parts.flatten()) {
             for from in receives.remove(&at).unwrap_or_default() {
                 simplifier.message(at, step, Op::Receive, from);
             }
@@ -277,7 +289,12 @@ mod tests {
 
     fn simplified(trace: &str) -> Simplified {
         let steps = text::parse(trace).unwrap().steps;
-        Simplified::of(&steps, &LockWords::default(), |_| true)
+        Simplified::of(
+            &steps,
+            &LockWords::default(),
+            |_| true,
+            &AtomicBool::new(false),
+        )
     }
 
     #[test]

@@ -9,7 +9,9 @@ use smallvec::SmallVec;
 /// Nothing has happened.
 pub const NEW: u32 = 0;
 /// More different histories are not told apart.
-const MOST: usize = 1 << 20;
+const MOST: usize = 1 << 19;
+/// So much of what accesses make of them is remembered.
+const MOST_NEXT: usize = 1 << 20;
 
 /// A moment of a thread, in the must order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,11 +70,33 @@ impl Histories {
             return *next;
         }
         let next = self.work_out(history, at, writes, is_before);
-        if self.next.len() >= 8 * MOST {
+        if self.next.len() >= MOST_NEXT {
             self.next.clear();
         }
         self.next.insert((history, at, writes), next);
         next
+    }
+
+    /// Whether no new history can be told apart any more.
+    pub fn is_full(&self) -> bool {
+        self.all.len() >= MOST
+    }
+
+    /// Lets go of all histories but those of these words, and gives them new numbers. Whether that has made much room.
+    pub fn keep<'a>(&mut self, words: impl Iterator<Item = &'a mut u32>, of: u32) -> bool {
+        let old = std::mem::take(self);
+        let mut new: FxHashMap<u32, u32> = FxHashMap::from_iter([(NEW, NEW)]);
+        for word in words {
+            let number = *new.entry(*word & of).or_insert_with(|| {
+                let history = &old.all[(*word & of) as usize];
+                let number = self.all.len() as u32;
+                self.all.push(history.clone());
+                self.numbers.insert(history.clone(), number);
+                number
+            });
+            *word = *word & !of | number;
+        }
+        self.all.len() < MOST / 2
     }
 
     fn work_out(

@@ -1,9 +1,9 @@
 //! Leaves out of a trace, while it is read, accesses that constrain no schedule: those to memory whose conflicting accesses
 //! every schedule has in one order.
 //!
-//! That is what program order, the creation and the join of threads order (the *must order*). Such memory belongs to one thread
-//! at a time: a thread's own variables, what is set up before threads are created, what is looked at after they were joined; and
-//! what nobody writes. A first reading of the trace finds it ([`Survey`]); a second one leaves out its accesses ([`Sieve`]), and
+//! That is what program order, the creation and the join of threads, and barriers order (the *must order*). Such memory belongs to
+//! one thread at a time: a thread's own variables, what is set up before threads are created, what is looked at after they were
+//! joined, each thread's part of a field between two barriers; and what nobody writes. A first reading of the trace finds it ([`Survey`]); a second one leaves out its accesses ([`Sieve`]), and
 //! entries, exits, branches and fences, of which nobody but the needs has to know. It is [`Reduced`](crate::Reduced), for the whole trace
 //! at once.
 //!
@@ -18,14 +18,22 @@
 //!
 //! * *w is its own thread's*: all reads of the thread before w are needed by whoever needs the read ([`Left::Out`]).
 //! * *w is another thread's*: something leads from w to the read in the must order, and it leaves w's thread by its end, which a join
-//!   waits for, or by a creation. An end needs all that its thread has read. A creation (or an end of which nothing is known) is told what its thread had read
-//!   when it last wrote memory that others look at, too, and needs that ([`Left::Kept`]). So the reader is not there unless w wrote what it wrote.
+//!   waits for, by a creation, or by its arrival at a barrier. An end needs all that its thread has read. A creation, an arrival (or an end of which
+//!   nothing is known) is told what its thread had read when it last wrote memory that others look at, too, and needs that ([`Left::Kept`]). So the
+//!   reader is not there unless w wrote what it wrote.
 //!
 //! Reads before w that are left out themselves see what they saw by the same argument, as the writes that they see come before w. And since
 //! each thread's kept reads decide what it writes, what kept writes wrote is judged as before.
 //!
-//! A creation so needs more than it does in the whole trace, where a thread may be created with memory that is not as it was as long as
-//! nobody needs it. That is the one thing that may cost a schedule.
+//! A creation or an arrival so needs more than it does in the whole trace, where a thread may be created, or go on behind the barrier, with memory that is
+//! not as it was as long as nobody needs it. That is the one thing that may cost a schedule.
+//!
+//! **Barriers.** Whoever leaves comes after all who came to its round ([`Rounds`](deadheat_detect::Rounds)), and nothing else is taken from a barrier. Arrivals and
+//! departures are kept, so what is kept has to order them as well, in every window: those who look at a window take whoever leaves to come after all of its round
+//! that the window has, or, where rounds are not known, after all who came before it in the trace. Both are more than is needed here: the arrivals of a round all
+//! come before its first departure, and what comes before the window happens before it. That rounds are those of every schedule is not so if more threads
+//! use a barrier than it waits for, and may not be if the trace does not have all of it. Where anything like that shows, barriers order nothing
+//! ([`Survey::is_misled`]).
 //!
 //! **What is not understood is kept.** Everything in a trace with gaps; memory that is accessed atomically or written by code that nobody saw;
 //! what the release of a reference count touches, as that may be skipped; blocks with kept memory, their allocation and release (which

@@ -27,8 +27,8 @@ impl Left {
 }
 
 /// Leaves out of a trace what constrains no schedule.
-pub struct Sieve {
-    constraining: Constraining,
+pub struct Sieve<'a> {
+    constraining: &'a Constraining,
     /// How many steps there were, and how many of the anchors.
     count: u64,
     passed: usize,
@@ -47,9 +47,9 @@ struct Thread {
     handed_on: u32,
 }
 
-impl Sieve {
+impl<'a> Sieve<'a> {
     /// For a trace in which this constrains schedules.
-    pub fn new(constraining: Constraining) -> Self {
+    pub fn new(constraining: &'a Constraining) -> Self {
         Sieve {
             constraining,
             count: 0,
@@ -78,7 +78,7 @@ impl Sieve {
                 state.read = position + 1;
             }
             let needs_before = match op {
-                Op::Fork | Op::End | Op::Exit => state.handed_on,
+                Op::Fork | Op::BarrierEnter | Op::End | Op::Exit => state.handed_on,
                 _ => 0,
             };
             return (*step, Left::Kept { needs_before });

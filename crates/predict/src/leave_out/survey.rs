@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use deadheat_detect::{Rounds, Unclear};
 use deadheat_trace::{Op, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,6 +21,14 @@ const SEVERAL: u32 = 1 << 30;
 const LINKED: u32 = 1 << 29;
 const HISTORY: u32 = LINKED - 1;
 
+/// The number of a page of which no words are told apart: what is kept of it is whether several threads access it.
+const COARSE: u32 = 1 << 31;
+/// More such pages are not kept, and no more that constrain schedules: then everything does.
+const MOST_COARSE: usize = 1 << 22;
+const MOST_KEPT: usize = 1 << 20;
+/// So many steps that others count are known one by one.
+const MOST_ANCHORS: usize = 1 << 23;
+
 /// Finds memory that constrains schedules, while the trace is read once.
 #[derive(Default)]
 pub struct Survey {
@@ -28,12 +37,19 @@ pub struct Survey {
     pages: Pages,
     /// Blocks that are alive, by their first bytes: where they end, and when they were allocated.
     blocks: BTreeMap<u64, (u64, Moment)>,
+    barriers: FxHashMap<u64, Rounds>,
+    /// Barriers order nothing.
+    ignores_barriers: bool,
+    /// The rounds of a barrier are not those of every schedule, as it was taken for granted.
+    is_misled: bool,
     anchors: Vec<u64>,
     /// Threads that have done something since the last external write.
     touched: Vec<u32>,
     /// How many steps there were.
     count: u64,
     has_gaps: bool,
+    /// All histories that there can be are those of words.
+    is_crowded: bool,
 }
 
 #[derive(Default)]
@@ -59,12 +75,27 @@ pub struct Constraining {
 
 type Bits = [u64; WORDS / 64];
 
-#[derive(Default)]
 struct Pages {
     numbers: FxHashMap<u64, u32>,
     cells: Vec<[u32; WORDS]>,
+    /// Pages for which there is no room: the flags, and the thread that accesses them.
+    coarse: Vec<u32>,
+    /// How many others there may be.
+    most: usize,
     /// The page that was looked at last, and its number.
     last: Option<(u64, u32)>,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Pages {
+            numbers: FxHashMap::default(),
+            cells: Vec::new(),
+            coarse: Vec::new(),
+            most: usize::MAX,
+            last: None,
+        }
+    }
 }
 
 impl Pages {
@@ -75,14 +106,29 @@ impl Pages {
             Some((last, number)) if last == page => number,
             _ => self.find(page),
         };
-        &mut self.cells[number as usize][word as usize % WORDS]
+        match number & COARSE {
+            0 => &mut self.cells[number as usize][word as usize % WORDS],
+            _ => &mut self.coarse[(number & !COARSE) as usize],
+        }
+    }
+
+    /// Whether the word that was looked at last is in a page of which no words are told apart.
+    #[inline]
+    fn was_coarse(&self) -> bool {
+        self.last.is_some_and(|(_, number)| number & COARSE != 0)
     }
 
     fn find(&mut self, page: u64) -> u32 {
-        let next = self.cells.len() as u32;
+        let is_full = self.cells.len() >= self.most;
+        let next = match is_full {
+            true => self.coarse.len() as u32 | COARSE,
+            false => self.cells.len() as u32,
+        };
         let number = *self.numbers.entry(page).or_insert(next);
-        if number == next {
-            self.cells.push([0; WORDS]);
+        match number == next {
+            true if is_full => self.coarse.push(0),
+            true => self.cells.push([0; WORDS]),
+            false => {}
         }
         self.last = Some((page, number));
         number
@@ -94,7 +140,7 @@ impl Pages {
         range: RangeInclusive<u64>,
     ) -> impl Iterator<Item = RangeInclusive<u64>> + use<> {
         let pages = range.start() / WORDS as u64..=range.end() / WORDS as u64;
-        let there: Vec<u64> = match pages.end() - pages.start() < self.cells.len() as u64 {
+        let there: Vec<u64> = match pages.end() - pages.start() < self.numbers.len() as u64 {
             true => pages
                 .filter(|page| self.numbers.contains_key(page))
                 .collect(),
@@ -111,6 +157,25 @@ impl Pages {
 }
 
 impl Survey {
+    /// Of memory that does not fit into so many bytes whole pages are looked at instead of words.
+    pub fn within(bytes: usize) -> Self {
+        let mut survey = Survey::default();
+        survey.pages.most = bytes / size_of::<[u32; WORDS]>();
+        survey
+    }
+
+    /// The same for a trace whose barriers order nothing in every schedule.
+    pub fn without_barriers(mut self) -> Self {
+        self.ignores_barriers = true;
+        self
+    }
+
+    /// Whether a barrier was used in a way that lets its rounds be others in other schedules. What the survey has shown is nothing then: the
+    /// trace has to be read again [without](Survey::without_barriers) barriers.
+    pub fn is_misled(&self) -> bool {
+        self.is_misled
+    }
+
     /// The next step. `is_skippable`: it belongs to what a schedule may leave out, and so has to be kept.
     pub fn step(&mut self, step: &Step, is_skippable: bool) {
         let event = &step.event;
@@ -137,6 +202,9 @@ impl Survey {
             Op::Free => self.free(step, is_skippable),
             Op::Fork => self.fork(thread, event.peer().0),
             Op::Join => self.join(thread, event.peer().0),
+            Op::Init | Op::BarrierEnter | Op::BarrierExit if !self.ignores_barriers => {
+                self.is_misled |= self.barrier(step).is_err();
+            }
             _ => {}
         }
         if let Some(cancelled) = step.cancels() {
@@ -179,7 +247,12 @@ impl Survey {
     fn link(&mut self, step: &Step) {
         let all = words(step.event.addr().0, step.event.size());
         for word in *all.start()..*all.end() {
-            *self.pages.cell(word) |= LINKED;
+            self.pages.cell(word);
+            let is_last = (word + 1) % WORDS as u64 == 0;
+            // The words of a coarse page hang together anyway.
+            if is_last || !self.pages.was_coarse() {
+                *self.pages.cell(word) |= LINKED;
+            }
         }
     }
 
@@ -188,6 +261,9 @@ impl Survey {
         let cell = *self.pages.cell(word);
         if cell & KEPT != 0 {
             return;
+        }
+        if self.pages.was_coarse() {
+            return self.access_coarse(word, thread);
         }
         let now = self.now(thread);
         let mut history = cell & HISTORY;
@@ -205,6 +281,26 @@ impl Survey {
             | if next.has_several { SEVERAL } else { 0 }
             | if next.is_unordered { KEPT } else { 0 };
         *self.pages.cell(word) = flags | next.history;
+        if self.histories.is_full() && !self.is_crowded {
+            let words = self.pages.cells.iter_mut().flatten();
+            self.is_crowded = !self.histories.keep(words, HISTORY);
+        }
+    }
+
+    /// A thread accesses a page of which no words are told apart: they constrain schedules if several do.
+    #[cold]
+    fn access_coarse(&mut self, word: u64, thread: u32) {
+        let block = self.blocks.range(..(word << 3) + 8).next_back();
+        let maker = block.filter(|(_, (end, _))| word << 3 < *end);
+        let maker = maker.map(|(_, (_, made))| made.thread);
+        self.has_gaps |= self.pages.coarse.len() >= MOST_COARSE;
+        let cell = self.pages.cell(word);
+        let (owner, mine) = (*cell & HISTORY, thread + 1);
+        let is_foreign = maker.is_some_and(|maker| maker != thread);
+        match is_foreign || owner != 0 && owner != mine {
+            true => *cell |= KEPT | SEVERAL,
+            false => *cell |= mine,
+        }
     }
 
     /// A new block has no history; words that lie in it in part keep theirs.
@@ -223,8 +319,12 @@ impl Survey {
         self.blocks.insert(start, (end, now));
         let (first, behind) = (start.div_ceil(8), end >> 3);
         if first < behind {
-            for word in self.pages.known(first..=behind - 1).flatten() {
-                *self.pages.cell(word) &= !HISTORY;
+            for words in self.pages.known(first..=behind - 1) {
+                self.pages.cell(*words.start());
+                match self.pages.was_coarse() {
+                    true => self.access_coarse(*words.start(), now.thread),
+                    false => words.for_each(|word| *self.pages.cell(word) &= !HISTORY),
+                }
             }
         }
         if is_kept {
@@ -247,9 +347,16 @@ impl Survey {
         if !is_ordered {
             self.keep(start >> 3);
         }
-        for word in self.pages.known(start >> 3..=(end - 1) >> 3).flatten() {
-            if *self.pages.cell(word) & HISTORY != NEW {
-                self.access(word, thread, true);
+        for words in self.pages.known(start >> 3..=(end - 1) >> 3) {
+            self.pages.cell(*words.start());
+            if self.pages.was_coarse() {
+                self.access_coarse(*words.start(), thread);
+                continue;
+            }
+            for word in words {
+                if *self.pages.cell(word) & HISTORY != NEW {
+                    self.access(word, thread, true);
+                }
             }
         }
     }
@@ -268,6 +375,37 @@ impl Survey {
         let child = &self.threads[child as usize];
         if !child.has_ended {
             self.anchors.push(child.last);
+        }
+    }
+
+    /// A barrier is made, or a thread comes to it or leaves it.
+    fn barrier(&mut self, step: &Step) -> Result<(), Unclear> {
+        let (thread, object) = (step.event.thread().0, step.event.target());
+        let known = self.barriers.contains_key(&object);
+        match step.event.op() {
+            Op::Init if !known && step.written().is_none() => Ok(()),
+            Op::Init => {
+                let rounds = self.barriers.entry(object).or_default();
+                rounds.init(step.written())
+            }
+            Op::BarrierEnter => {
+                let (now, mut clock) = (
+                    self.now(thread),
+                    self.threads[thread as usize].clock.clone(),
+                );
+                let length = clock.len().max(thread as usize + 1);
+                clock.resize(length, 0);
+                clock[thread as usize] = now.time;
+                self.thread(thread).time += 1;
+                let rounds = self.barriers.entry(object).or_default();
+                rounds.enter(thread, &clock)
+            }
+            _ => {
+                let rounds = self.barriers.entry(object).or_default();
+                let clock = rounds.exit(thread)?;
+                self.know(thread, &clock, Moment { thread, time: 0 });
+                Ok(())
+            }
         }
     }
 
@@ -297,6 +435,10 @@ impl Survey {
             other.is_touched = false;
             self.anchors.push(other.last);
         }
+        if self.anchors.len() >= MOST_ANCHORS {
+            self.anchors.clear();
+            self.has_gaps = true;
+        }
     }
 
     /// What it has shown.
@@ -313,6 +455,13 @@ impl Survey {
         let mut pages = FxHashMap::default();
         for (page, number) in &self.pages.numbers {
             let (mut kept, mut several) = (Bits::default(), Bits::default());
+            if number & COARSE != 0 {
+                if self.pages.coarse[(number & !COARSE) as usize] & KEPT != 0 {
+                    let all = [u64::MAX; WORDS / 64];
+                    pages.insert(*page, (all, all));
+                }
+                continue;
+            }
             for (at, cell) in self.pages.cells[*number as usize].iter().enumerate() {
                 kept[at / 64] |= u64::from(cell & KEPT != 0) << (at % 64);
                 several[at / 64] |= u64::from(cell & SEVERAL != 0) << (at % 64);
@@ -321,10 +470,14 @@ impl Survey {
                 pages.insert(*page, (kept, several));
             }
         }
+        let everything = self.has_gaps || pages.len() > MOST_KEPT;
+        if everything {
+            (pages, self.anchors) = Default::default();
+        }
         Constraining {
             pages,
             anchors: self.anchors,
-            everything: self.has_gaps,
+            everything,
         }
     }
 
@@ -334,7 +487,13 @@ impl Survey {
         pages.sort_unstable();
         let (mut together, mut is_kept): (Vec<u64>, bool) = (Vec::new(), false);
         for page in pages {
-            for word in page * WORDS as u64..(page + 1) * WORDS as u64 {
+            let first = page * WORDS as u64;
+            self.pages.cell(first);
+            let words = match self.pages.was_coarse() {
+                true => first..first + 1,
+                false => first..first + WORDS as u64,
+            };
+            for word in words {
                 let cell = *self.pages.cell(word);
                 is_kept |= cell & KEPT != 0;
                 if cell & LINKED != 0 {

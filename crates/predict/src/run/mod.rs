@@ -157,12 +157,15 @@ pub struct Prediction {
     pub is_unfinished: bool,
     /// A limit in time was hit.
     pub is_timed_out: bool,
+    /// So much was found that no more was looked for.
+    pub is_full: bool,
 }
 
 impl Prediction {
     /// Whether something was left without an answer: that nothing was found says little then.
     pub fn is_open(&self) -> bool {
-        self.is_stopped || self.is_unfinished || self.is_timed_out || self.statistics.unknown > 0
+        let is_cut_off = self.is_stopped || self.is_unfinished || self.is_timed_out;
+        is_cut_off || self.is_full || self.statistics.unknown > 0
     }
 }
 
@@ -178,6 +181,9 @@ pub trait Observer: Sync {
 /// So many windows are looked at before what they found is put together, or as many as have so many events.
 const BATCH: usize = 8;
 const BATCH_EVENTS: usize = 1 << 20;
+/// So many deadlocks are found, and schedules of so many steps in all: then no more is looked for.
+const MOST_DEADLOCKS: usize = 1 << 12;
+const MOST_STEPS: usize = 1 << 23;
 /// One of the smallest windows may take such a part of what is left for all: a hard one leaves something to others.
 const PART_OF_WINDOW: u64 = 16;
 
@@ -189,6 +195,8 @@ struct Known {
     proven: FxHashSet<Places>,
     locked: FxHashSet<Vec<Pc>>,
     open: FxHashMap<Places, Option<[EventIndex; 2]>>,
+    /// How many steps all schedules have.
+    steps: usize,
 }
 
 /// One look at all windows of a size.
@@ -240,7 +248,7 @@ impl Round<'_> {
         left: &mut u64,
     ) -> bool {
         let mut is_whole = true;
-        while !self.is_over() && (self.share.is_some() || *left > 0) {
+        while !self.is_over() && !known.found.is_full && (self.share.is_some() || *left > 0) {
             let mut batch = Vec::new();
             let mut events = 0;
             while batch.len() < BATCH
@@ -303,14 +311,17 @@ impl Known {
         for (places, proven) in looked.races {
             self.open.remove(&places);
             if self.proven.insert(places) {
+                self.steps += proven.schedule.len();
                 found.races.push(proven);
             }
         }
         for (places, proven) in looked.deadlocks {
             if self.locked.insert(places) {
+                self.steps += proven.schedule.len();
                 found.deadlocks.push(proven);
             }
         }
+        found.is_full |= self.steps > MOST_STEPS || found.deadlocks.len() > MOST_DEADLOCKS;
         for (places, unknown) in looked.open {
             if !self.proven.contains(&places) {
                 let known = self.open.entry(places).or_default();

@@ -105,7 +105,7 @@ impl<'a> Predictor<'a> {
             let pieces = pieces.starting_at(self.start);
             let left = if number == 0 { &mut first } else { &mut left };
             let is_whole = round.look(pieces, &in_trace, &mut self.known, left);
-            if !is_whole {
+            if !is_whole && !self.known.found.is_full {
                 self.known.found.is_cut_short |= number > 0;
                 self.known.found.is_unfinished |= number == 0;
                 self.known.found.is_timed_out |= round.is_late();
@@ -133,7 +133,7 @@ impl<'a> Predictor<'a> {
 
     /// Whether no more is to be looked at.
     pub fn is_over(&self) -> bool {
-        self.observer.stop().load(Ordering::Relaxed)
+        self.known.found.is_full || self.observer.stop().load(Ordering::Relaxed)
     }
 
     /// What of an effort for all may be taken for so many events from the beginning.

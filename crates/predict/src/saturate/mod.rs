@@ -72,6 +72,8 @@ pub struct Saturation<'m, 'w> {
     dirty: Vec<u64>,
     lowest: usize,
     row: Vec<u32>,
+    /// More reads may be needed than were looked at.
+    are_needs_new: bool,
     /// What was done since it was last counted.
     work: u64,
 }
@@ -101,6 +103,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
             dirty: vec![0; model.count().div_ceil(64)],
             lowest: usize::MAX,
             row: vec![0; width],
+            are_needs_new: true,
             work: 0,
         }
     }
@@ -171,6 +174,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
         self.changed_atoms.fill(false);
         self.dirty.fill(0);
         self.lowest = usize::MAX;
+        self.are_needs_new = true;
     }
 
     /// Whether an event is needed, and has its clock.
@@ -236,13 +240,17 @@ impl<'m, 'w> Saturation<'m, 'w> {
         if self.clock(one, thread) > self.model.index(other) {
             return Err(Impossible);
         }
-        let (from, to) = (one as usize * self.width, other as usize * self.width);
+        let width = self.width;
+        let (from, to) = (one as usize * width, other as usize * width);
+        let (low, high) = self.clocks.split_at_mut(from.max(to));
+        let (theirs, mine) = match from < to {
+            true => (&low[from..from + width], &mut high[..width]),
+            false => (&high[..width], &mut low[to..to + width]),
+        };
         let mut changed = false;
-        for thread in 0..self.width {
-            let theirs = self.clocks[from + thread];
-            let mine = &mut self.clocks[to + thread];
-            changed |= theirs > *mine;
-            *mine = (*mine).max(theirs);
+        for (mine, theirs) in mine.iter_mut().zip(theirs) {
+            changed |= theirs > mine;
+            *mine = (*mine).max(*theirs);
         }
         if changed {
             self.mark(other);
@@ -293,9 +301,10 @@ impl<'m, 'w> Saturation<'m, 'w> {
 
     /// Gives clocks to events that have become needed.
     fn grow(&mut self, question: &Question<'m, 'w>) -> Result<(), Impossible> {
-        let mut grows = true;
+        let mut grows = self.are_needs_new || self.entered != self.taken;
         while grows {
             grows = false;
+            self.are_needs_new = false;
             for thread in 0..self.width {
                 if self.taken[thread] > question.most[thread] {
                     return Err(Impossible);
@@ -307,6 +316,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
                 }
             }
             self.look_at_needs(question);
+            grows |= self.are_needs_new;
         }
         Ok(())
     }
@@ -343,9 +353,10 @@ impl<'m, 'w> Saturation<'m, 'w> {
     fn pass_on(&mut self, event: u32) -> Result<(), Impossible> {
         let model = self.model;
         let (thread, index) = (model.thread(event), model.index(event));
-        for other in 0..self.width {
-            let needed = self.clock(event, other);
-            self.taken[other] = self.taken[other].max(needed);
+        let start = event as usize * self.width;
+        let needed = &self.clocks[start..start + self.width];
+        for (taken, needed) in self.taken.iter_mut().zip(needed) {
+            *taken = (*taken).max(*needed);
         }
         if index + 1 < self.entered[thread] {
             self.join(event, model.event(thread, index + 1))?;

@@ -47,6 +47,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
 
     /// All reads of a thread before a place are needed.
     pub(super) fn need_all(&mut self, thread: usize, before: u32) {
+        self.are_needs_new |= before > self.all_before[thread];
         self.all_before[thread] = self.all_before[thread].max(before);
     }
 
@@ -54,6 +55,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
     pub(super) fn decide(&mut self, question: &Question<'m, 'w>) -> Result<bool, Impossible> {
         let mut changed = false;
         let undecided = std::mem::take(&mut self.undecided);
+        self.work += undecided.len() as u64;
         let atoms = self.changed_atoms.clone();
         self.changed_atoms.fill(false);
         for (read, atom) in undecided {
@@ -96,6 +98,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
             lasts.extend(before.checked_sub(1).map(|last| writes[last]));
         }
         let mut found = Vec::new();
+        let mut looked_at = lasts.len();
         if lasts.is_empty() && memory.is_same(&part, Seen::Initial) {
             found.push(Seen::Initial);
         }
@@ -103,6 +106,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
             let thread = *thread as usize;
             let first = self.writes_before(writes, thread, read).saturating_sub(1);
             for write in &writes[first..] {
+                looked_at += 1 + lasts.len();
                 if model.index(*write) >= question.most[thread] || found.len() > FEW {
                     break;
                 }
@@ -120,6 +124,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
                 }
             }
         }
+        self.work += looked_at as u64;
         found
     }
 
@@ -258,6 +263,7 @@ impl<'m, 'w> Saturation<'m, 'w> {
             }
         }
         readers.extend(self.initial_readers.get(&atom).into_iter().flatten());
+        self.work += readers.len() as u64;
         for read in readers {
             // A read-modify-write sees what it overwrites.
             if read != write {

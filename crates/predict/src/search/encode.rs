@@ -98,6 +98,11 @@ impl<'a, 'm, 'w> Encoder<'a, 'm, 'w> {
         node
     }
 
+    /// About how much the solver was told: literals and clauses.
+    pub fn size(&self) -> usize {
+        self.solver.size()
+    }
+
     /// How much work the solver has done.
     pub fn work(&self) -> u64 {
         self.solver.statistics().work()

@@ -57,6 +57,11 @@ pub enum Found {
     GaveUp,
 }
 
+/// No more literals and clauses are told about one question, or it is given up: about a hundred megabytes.
+const MOST_TOLD: usize = 1 << 19;
+/// How much work it is to tell one.
+const OF_TOLD: u64 = 8;
+
 /// Searches for a schedule. `must` is what saturation found for the same question.
 pub fn search(question: &Question, must: &Saturation, budget: &Budget) -> Found {
     let model = question.model;
@@ -94,7 +99,12 @@ pub fn search(question: &Question, must: &Saturation, budget: &Budget) -> Found 
         let is_whole = found.order.len() == executed.iter().sum::<u32>() as usize;
         let mut told = false;
         for broken in &found.broken {
+            let before = encoder.size();
             told |= encoder.tell(broken, &solved);
+            budget.spend(OF_TOLD * encoder.size().saturating_sub(before) as u64);
+            if encoder.size() > MOST_TOLD || budget.is_over() {
+                return Found::GaveUp;
+            }
         }
         let is_broken = found
             .broken

@@ -10,16 +10,21 @@ use super::{location, side};
 use crate::finding::{Access, Finding, Frame};
 use crate::interleaving::{Does, Interleaving, Step};
 
-/// The most steps of a finding that are written, and the most calls of a stack.
+/// The most steps of a finding that are written, of all findings together, and of each in any case; and the most calls of a stack.
 const MOST_STEPS: usize = 1_000;
+const ALL_STEPS: usize = 10_000;
+const LEAST_STEPS: usize = 4;
 const MOST_CALLS: usize = 100;
 
 /// The code flow of a finding, if there is anything to tell.
-pub(super) fn code_flow(finding: &Finding) -> Option<Value> {
+///
+/// It is one of so many, which have to be small together.
+pub(super) fn code_flow(finding: &Finding, all: usize) -> Option<Value> {
     if let Some(way) = &finding.interleaving
         && !way.steps.is_empty()
     {
-        return Some(of_way(finding, way));
+        let most = (ALL_STEPS / all.max(1)).clamp(LEAST_STEPS, MOST_STEPS);
+        return Some(of_way(finding, way, most));
     }
     let flows = finding.accesses.iter().map(of_side);
     let flows = with_names(flows.collect());
@@ -27,8 +32,8 @@ pub(super) fn code_flow(finding: &Finding) -> Option<Value> {
 }
 
 /// The steps of each thread, numbered through.
-fn of_way(finding: &Finding, way: &Interleaving) -> Value {
-    let skipped = way.steps.len().saturating_sub(MOST_STEPS);
+fn of_way(finding: &Finding, way: &Interleaving, most: usize) -> Value {
+    let skipped = way.steps.len().saturating_sub(most);
     let steps = way.steps.iter().enumerate().skip(skipped);
     let flow = |number: u32, name: &str| {
         let own = steps.clone().filter(|(_, step)| step.thread == number);

@@ -6,6 +6,8 @@
 mod order;
 mod protect;
 
+use std::collections::BTreeMap;
+
 use deadheat_trace::{EventIndex, Op, Step, Tables, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,12 +17,26 @@ use crate::finding::{Finding, Frame, Kind};
 use order::Nested;
 use protect::Uses;
 
+/// A race.
+struct Side {
+    uses: usize,
+    /// How many of its sides were seen.
+    seen: usize,
+}
+
 /// Watches a trace for what speaks for or against a change.
 #[derive(Default)]
 pub struct Suggestions {
-    uses: FxHashMap<usize, Uses>,
+    /// Who uses which memory, races of the same memory together.
+    uses: Vec<Uses>,
     /// Which of them are about a word of memory.
     of_words: FxHashMap<u64, Vec<usize>>,
+    /// Which of them are about the heap, by their first bytes.
+    of_heap: BTreeMap<u64, Vec<usize>>,
+    /// Of each race, by its number: which of them it is judged by.
+    races: FxHashMap<usize, Side>,
+    /// The races that have a side at a position.
+    at: FxHashMap<EventIndex, Vec<usize>>,
     nested: Nested,
     /// The sides of all findings, by their positions.
     sides: FxHashMap<EventIndex, Option<Context>>,
@@ -33,6 +49,7 @@ impl Suggestions {
     /// Watches for these findings, which are known by their numbers.
     pub fn of<'f>(findings: impl IntoIterator<Item = (usize, &'f Finding)>) -> Self {
         let mut all = Suggestions::default();
+        let mut by_bytes: FxHashMap<(u64, u64, bool), usize> = FxHashMap::default();
         for (number, finding) in findings {
             let indexes: Option<Vec<u64>> =
                 finding.accesses.iter().map(|side| side.index).collect();
@@ -46,13 +63,23 @@ impl Suggestions {
             }
             match finding.kind {
                 Kind::Race => {
-                    let Some(uses) = Uses::of(finding, &indexes) else {
+                    let Some(uses) = Uses::of(finding) else {
                         continue;
                     };
-                    for word in uses.words() {
-                        all.of_words.entry(word).or_default().push(number);
+                    let next = all.uses.len();
+                    let known = *by_bytes.entry(uses.bytes()).or_insert(next);
+                    if known == next {
+                        all.watch(uses);
                     }
-                    all.uses.insert(number, uses);
+                    let side = Side {
+                        uses: known,
+                        seen: 0,
+                    };
+                    all.uses[known].races.push(number);
+                    all.races.insert(number, side);
+                    for index in &indexes {
+                        all.at.entry(*index).or_default().push(number);
+                    }
                 }
                 Kind::Deadlock => all.has_deadlock = true,
                 Kind::Failure => continue,
@@ -61,6 +88,60 @@ impl Suggestions {
                 .extend(indexes.into_iter().map(|index| (index, None)));
         }
         all
+    }
+
+    fn watch(&mut self, uses: Uses) {
+        let number = self.uses.len();
+        for word in uses.words() {
+            self.of_words.entry(word).or_default().push(number);
+        }
+        let (start, _, is_heap) = uses.bytes();
+        if is_heap {
+            self.of_heap.entry(start).or_default().push(number);
+        }
+        self.uses.push(uses);
+    }
+
+    /// A block was handed out: what races were about before is something else, and those that come are about this block.
+    fn allocated(&mut self, start: u64, size: u64) {
+        let here = self.of_heap.range(start..start.saturating_add(size));
+        let here: Vec<usize> = here.flat_map(|(_, all)| all).copied().collect();
+        for number in here {
+            let races = &self.races;
+            let is_seen = |race: &usize| races.get(race).is_some_and(|race| race.seen > 0);
+            let (seen, later): (Vec<usize>, Vec<usize>) =
+                self.uses[number].races.drain(..).partition(is_seen);
+            if seen.is_empty() {
+                self.uses[number].races = later;
+                self.uses[number].forget();
+                continue;
+            }
+            self.end(number);
+            let fresh = self.uses[number].again(later.clone());
+            self.uses[number].races = seen;
+            if later.is_empty() {
+                continue;
+            }
+            for race in later {
+                if let Some(race) = self.races.get_mut(&race) {
+                    race.uses = self.uses.len();
+                }
+            }
+            self.watch(fresh);
+        }
+    }
+
+    /// Accesses are no longer about this memory.
+    fn end(&mut self, number: usize) {
+        let uses = &self.uses[number];
+        for word in uses.words() {
+            if let Some(all) = self.of_words.get_mut(&word) {
+                all.retain(|one| *one != number);
+            }
+        }
+        if let Some(all) = self.of_heap.get_mut(&uses.bytes().0) {
+            all.retain(|one| *one != number);
+        }
     }
 
     /// The next step of the trace, and what surrounds it.
@@ -75,10 +156,7 @@ impl Suggestions {
                 self.nested.take(event, contexts.held(event.thread()));
             }
             Op::Alloc => {
-                let size = step.written().unwrap_or(0);
-                for uses in self.uses.values_mut() {
-                    uses.allocated(event.addr(), size);
-                }
+                self.allocated(event.addr().0, step.written().unwrap_or(0));
             }
             Op::Fork => drop(self.running.insert(event.peer())),
             Op::Join => drop(self.running.remove(&event.peer())),
@@ -96,16 +174,30 @@ impl Suggestions {
             event.addr().0 / 8,
             (event.addr().0 + event.size().max(1) - 1) / 8,
         );
-        let is_alone = self.running.iter().all(|thread| *thread == event.thread());
-        let mut seen: Vec<usize> = Vec::new();
+        let mut here: Vec<usize> = Vec::new();
         for word in first..=last {
-            for number in self.of_words.get(&word).into_iter().flatten() {
-                if let Some(uses) = self.uses.get_mut(number)
-                    && !seen.contains(number)
-                {
-                    seen.push(*number);
-                    uses.access(index, event, contexts.held(event.thread()), is_alone);
-                }
+            here.extend(self.of_words.get(&word).into_iter().flatten());
+        }
+        if here.is_empty() {
+            return;
+        }
+        here.sort_unstable();
+        here.dedup();
+        let thread = event.thread();
+        let is_alone = match self.running.len() {
+            0 => true,
+            1 => self.running.contains(&thread),
+            _ => false,
+        };
+        here.retain(|number| self.uses[*number].overlaps(event));
+        for race in self.at.get(&index).into_iter().flatten() {
+            if let Some(race) = self.races.get_mut(race) {
+                race.seen += usize::from(here.contains(&race.uses));
+            }
+        }
+        if !is_alone {
+            for number in here {
+                self.uses[number].access(event, contexts.held(thread));
             }
         }
     }
@@ -120,7 +212,10 @@ impl Suggestions {
             .collect();
         let sides = sides?;
         match finding.kind {
-            Kind::Race => self.uses.get(&number)?.told(finding, &sides, explain),
+            Kind::Race => {
+                let race = self.races.get(&number).filter(|race| race.seen >= 2)?;
+                self.uses[race.uses].told(finding, &sides, explain)
+            }
             Kind::Deadlock => self.nested.told(finding, &sides, explain),
             Kind::Failure => None,
         }

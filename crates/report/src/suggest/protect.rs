@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use deadheat_trace::{Addr, Event, EventIndex, LockId, Pc};
+use deadheat_trace::{Event, LockId, Pc};
 
 use super::{is_near, lock_name, place};
 use crate::context::{Context, Held};
@@ -17,22 +17,20 @@ const MOST_PLACES: usize = 1000;
 /// Memory that is larger is no variable.
 const MOST_BYTES: u64 = 4096;
 
-/// Who uses a race's memory, and with which locks.
+/// Who uses some races' memory, and with which locks.
 pub struct Uses {
+    /// The races, by their numbers.
+    pub races: Vec<usize>,
     start: u64,
     end: u64,
-    sides: Vec<EventIndex>,
-    seen: usize,
-    /// The memory has become something else.
-    is_over: bool,
     is_heap: bool,
     /// For each place the locks that all accesses there hold.
     places: BTreeMap<Pc, Vec<LockId>>,
 }
 
 impl Uses {
-    /// Of the memory of a race whose sides stand there; `None` if it is not known what memory that is.
-    pub fn of(finding: &Finding, sides: &[EventIndex]) -> Option<Self> {
+    /// Of the memory of a race; `None` if it is not known what memory that is.
+    pub fn of(finding: &Finding) -> Option<Self> {
         let object = finding.object.as_ref()?;
         let is_heap = match object.memory {
             Memory::Heap { .. } => true,
@@ -40,14 +38,26 @@ impl Uses {
             Memory::Stack { .. } | Memory::Unknown => return None,
         };
         (1..=MOST_BYTES).contains(&object.size).then(|| Uses {
+            races: Vec::new(),
             start: object.address,
             end: object.address.saturating_add(object.size),
-            sides: sides.to_vec(),
-            seen: 0,
-            is_over: false,
             is_heap,
             places: BTreeMap::new(),
         })
+    }
+
+    /// The same memory once more, for other races.
+    pub fn again(&self, races: Vec<usize>) -> Self {
+        Uses {
+            races,
+            places: BTreeMap::new(),
+            ..*self
+        }
+    }
+
+    /// Which memory: its first byte, what is behind it, and whether it is the heap's.
+    pub fn bytes(&self) -> (u64, u64, bool) {
+        (self.start, self.end, self.is_heap)
     }
 
     /// The words of eight bytes that it touches.
@@ -55,16 +65,13 @@ impl Uses {
         self.start / 8..=(self.end - 1) / 8
     }
 
-    /// An access somewhere near.
-    pub fn access(&mut self, index: EventIndex, event: &Event, held: &[Held], is_alone: bool) {
-        let overlaps = event.addr().0 < self.end && self.start < event.addr().0 + event.size();
-        if self.is_over || !overlaps {
-            return;
-        }
-        self.seen += usize::from(self.sides.contains(&index));
-        if is_alone {
-            return;
-        }
+    /// Whether an access is to it.
+    pub fn overlaps(&self, event: &Event) -> bool {
+        event.addr().0 < self.end && self.start < event.addr().0 + event.size()
+    }
+
+    /// An access to it.
+    pub fn access(&mut self, event: &Event, held: &[Held]) {
         // A lock that is held for reading keeps writers away, not readers.
         let protects = |held: &&Held| !held.read || !event.op().writes();
         let locks = || held.iter().filter(protects).map(|held| held.lock);
@@ -76,16 +83,9 @@ impl Uses {
         }
     }
 
-    /// A block was handed out: before, the memory was something else.
-    pub fn allocated(&mut self, addr: Addr, size: u64) {
-        let is_there = addr.0 <= self.start && self.start - addr.0 < size;
-        if !self.is_heap || !is_there || self.is_over {
-            return;
-        }
-        match self.seen {
-            0 => self.places.clear(),
-            _ => self.is_over = true,
-        }
+    /// What it was before does not count.
+    pub fn forget(&mut self) {
+        self.places.clear();
     }
 
     /// What to change, if that is clear.
@@ -93,7 +93,7 @@ impl Uses {
         let [one, other] = sides else {
             return None;
         };
-        let is_complete = self.places.len() <= MOST_PLACES && self.seen >= 2;
+        let is_complete = self.places.len() <= MOST_PLACES;
         let by_hint = finding
             .hints
             .iter()

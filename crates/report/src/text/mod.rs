@@ -2,11 +2,13 @@
 //!
 //! * `snippet`: source lines with the sides marked; `source` reads them.
 //! * `sides`: who did it, by which calls.
+//! * `groups`: many findings of one variable, in short.
 //! * `columns`: the interleaving in a few lines.
 //! * `outcome`: what follows.
 //! * `printable`: the program's own text, made harmless.
 
 mod columns;
+mod groups;
 mod look;
 mod outcome;
 mod printable;
@@ -19,6 +21,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Color, Style};
 
 use crate::finding::{Access, Evidence, Finding, Kind, Memory, Object, Rung};
+pub use groups::findings;
 pub use look::Look;
 pub(crate) use printable::is_harmful;
 pub use printable::printable;

@@ -51,8 +51,9 @@ pub(super) enum Place<'a> {
 impl<'a> Line<'a> {
     /// Reads one line that is no comment.
     pub fn parse(line: &'a str, flavor: Flavor) -> Result<Self, Fault> {
-        let mut bars = line.match_indices('|').map(|(at, _)| at);
-        let (Some(first), Some(second), None) = (bars.next(), bars.next(), bars.next()) else {
+        let mut bars = line.bytes().enumerate().filter(|(_, byte)| *byte == b'|');
+        let mut bar = || bars.next().map(|(at, _)| at);
+        let (Some(first), Some(second), None) = (bar(), bar(), bar()) else {
             let mut bars = line.match_indices('|').map(|(at, _)| at);
             let at = bars.nth(2).unwrap_or(line.len());
             let found = line.matches('|').count() + 1;
@@ -102,9 +103,18 @@ pub(super) fn check_thread(name: &str, at: usize) -> Result<(), Fault> {
 }
 
 fn operation(text: &str, at: usize, flavor: Flavor) -> Result<(Op, Target<'_>, usize), Fault> {
-    let word_len = text.find('(').unwrap_or(text.len());
+    let word_len = text.bytes().position(|byte| byte == b'(');
+    let word_len = word_len.unwrap_or(text.len());
     let word = &text[..word_len];
-    let Some(op) = words::op(word) else {
+    // Nearly all events are one of these.
+    let op = match word.as_bytes() {
+        b"r" => Some(Op::Read),
+        b"w" => Some(Op::Write),
+        b"acq" => Some(Op::Acquire),
+        b"rel" => Some(Op::Release),
+        _ => words::op(word),
+    };
+    let Some(op) = op else {
         let problem = match flavor {
             Flavor::Std => Problem::NotStd {
                 word: word.into(),

@@ -15,12 +15,20 @@ pub(super) const UNKNOWN: &str = "-";
 /// A location of STD, written in the shortest way: `+07` is `7`.
 pub(super) fn number(text: &str) -> Option<Cow<'_, str>> {
     let number: i32 = text.parse().ok()?;
-    let shortest = number.to_string();
-    Some(if shortest == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(shortest)
+    Some(match is_shortest(text) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(number.to_string()),
     })
+}
+
+/// Whether a number is written in the shortest way.
+fn is_shortest(number: &str) -> bool {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    match digits.as_bytes() {
+        [b'0'] => number == digits,
+        [first, ..] => matches!(first, b'1'..=b'9'),
+        [] => false,
+    }
 }
 
 /// A location of the full format.

@@ -29,6 +29,7 @@ mod directive;
 mod error;
 mod line;
 mod location;
+mod named;
 mod names;
 mod read;
 mod standard;

@@ -1,10 +1,10 @@
 //! What the names in a text trace stand for: each gets its number at its first appearance.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::error::{Fault, Problem};
 use super::line::{Line, Place, Target};
+use super::named::Named;
 use crate::cells::{self, Allotment, Cell};
 use crate::{Addr, Event, Op, Pc, Step, SyncId, SyncKind, SyncObject, Tables, Thread, ThreadId};
 
@@ -12,11 +12,11 @@ use crate::{Addr, Event, Op, Pc, Step, SyncId, SyncKind, SyncObject, Tables, Thr
 #[derive(Default)]
 pub(super) struct Names {
     pub tables: Tables,
-    threads: HashMap<String, ThreadId>,
+    threads: Named<ThreadId>,
     /// One namespace per [`SyncKind`].
-    syncs: [HashMap<String, SyncId>; 6],
-    variables: HashMap<String, Cell>,
-    locations: HashMap<String, Pc>,
+    syncs: [Named<SyncId>; 6],
+    variables: Named<Cell>,
+    locations: Named<Pc>,
     cells: Allotment,
 }
 
@@ -87,7 +87,7 @@ impl Names {
             name: thread_name(name, thread),
             ..Thread::default()
         });
-        self.threads.insert(name.to_owned(), thread);
+        self.threads.insert(name, thread);
         Ok((thread, true))
     }
 
@@ -104,7 +104,7 @@ impl Names {
             addr: Addr(0),
             name: sync_name(name, kind, id),
         });
-        space.insert(name.to_owned(), id);
+        space.insert(name, id);
         Ok(id)
     }
 
@@ -116,7 +116,7 @@ impl Names {
         let locations = &mut self.tables.locations;
         let pc = Pc(number(locations.len(), "locations", u32::MAX, 0)?);
         locations.push(text.to_owned());
-        self.locations.insert(text.to_owned(), pc);
+        self.locations.insert(text, pc);
         Ok(pc)
     }
 
@@ -159,7 +159,7 @@ impl Names {
             .ok_or_else(|| too_many("variables of this size", (1 << 41) / size))?;
         self.cells.advance_past(cell);
         self.tables.variables.insert(cell.base, name.to_owned());
-        self.variables.insert(name.to_owned(), cell);
+        self.variables.insert(name, cell);
         Ok(cell)
     }
 }

@@ -30,6 +30,23 @@ impl Memory {
         }
     }
 
+    /// The same in about so many bytes; what does not fit is forgotten.
+    pub fn within(contents: bool, bytes: usize) -> Self {
+        Memory {
+            shadow: contents.then(|| Shadow::within(bytes)),
+            ..Memory::new(contents)
+        }
+    }
+
+    /// Whether it is not known if an access reads what was written last, for want of room.
+    pub fn is_forgotten(&self, step: &Step) -> bool {
+        let event = &step.event;
+        let whole = event.size().min(8) as usize;
+        self.shadow.as_ref().is_some_and(|shadow| {
+            shadow.has_forgotten() && step.read().is_some() && !shadow.knows(event.addr().0, whole)
+        })
+    }
+
     /// An access. If it read something else than what was written last: what that was.
     #[inline]
     pub fn access(&mut self, step: &Step) -> Option<u64> {

@@ -33,7 +33,7 @@ mod shadow;
 mod threads;
 mod violation;
 
-pub use repair::{Repaired, repair};
+pub use repair::{Repaired, repair, repair_within};
 pub use violation::{Mismatch, Rule, Severity, Violation};
 
 use self::locks::Locks;
@@ -129,6 +129,9 @@ pub struct Verifier {
     report: Report,
 }
 
+/// So many bytes what memory holds may take. What does not fit is not compared with what is read.
+const MOST_CONTENTS: usize = 256 << 20;
+
 impl Verifier {
     /// At the start of a trace.
     pub fn new(mode: Mode, options: Options) -> Self {
@@ -139,7 +142,7 @@ impl Verifier {
             threads: Threads::default(),
             locks: Locks::default(),
             objects: Objects::default(),
-            memory: Memory::new(values),
+            memory: Memory::within(values, MOST_CONTENTS),
             forks: FastMap::default(),
             found: Vec::new(),
             report: Report::default(),

@@ -24,8 +24,14 @@ use crate::{Event, EventIndex, Mode, Op, Step, Steps, Tables};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn repair<S: Steps>(steps: S) -> Repaired<S> {
+    repair_within(steps, usize::MAX)
+}
+
+/// The same in about so many bytes. What memory holds that does not fit is forgotten, and whoever reads it then is
+/// taken to see what an external write has left there.
+pub fn repair_within<S: Steps>(steps: S, bytes: usize) -> Repaired<S> {
     Repaired {
-        memory: Memory::new(steps.mode() == Mode::Serial),
+        memory: Memory::within(steps.mode() == Mode::Serial, bytes),
         steps,
         pending: None,
         inserted: 0,
@@ -67,7 +73,8 @@ impl<S: Steps> Steps for Repaired<S> {
             self.memory.event(&step);
             return Ok(Some(step));
         }
-        if self.memory.access(&step).is_none() {
+        let is_forgotten = self.memory.is_forgotten(&step);
+        if self.memory.access(&step).is_none() && !is_forgotten {
             return Ok(Some(step));
         }
         self.inserted += 1;
@@ -92,5 +99,39 @@ impl<S: Steps> Steps for Repaired<S> {
     fn last_index(&self) -> Option<EventIndex> {
         let counted = self.read.checked_sub(1).map(EventIndex);
         self.steps.last_index().or(counted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text;
+
+    /// Where external writes are added if memory takes so many bytes.
+    fn added(listing: &str, bytes: usize) -> Vec<u64> {
+        let trace = text::parse(listing).unwrap();
+        let mut repaired = repair_within(trace.stream(), bytes);
+        let mut added = Vec::new();
+        while let Some(step) = repaired.next_step().unwrap() {
+            if step.event.op() == Op::ExternalWrite {
+                added.push(repaired.last_index().unwrap().0);
+            }
+        }
+        added
+    }
+
+    #[test]
+    fn what_was_forgotten_is_taken_to_be_changed() {
+        let listing = "T0|w(0x1000:8=1)|1
+T0|w(0x2000:8=2)|2
+T0|r(0x2000:8=2)|3
+T0|r(0x1000:8=1)|4
+\
+                       T0|r(0x1000:8=1)|5
+T0|r(0x2000:8=3)|6
+";
+        assert_eq!(added(listing, usize::MAX), [5]);
+        // There is room for one page.
+        assert_eq!(added(listing, 1), [3, 5]);
     }
 }

@@ -25,6 +25,9 @@ pub(super) struct Shadow {
     /// Pages that were forgotten whole.
     spare: Vec<u32>,
     cache: [(u64, u32); CACHED],
+    /// More pages are not kept: then all are forgotten.
+    most: usize,
+    has_forgotten: bool,
 }
 
 impl Shadow {
@@ -35,12 +38,41 @@ impl Shadow {
             index: FastMap::default(),
             spare: Vec::new(),
             cache: [(NO_PAGE, 0); CACHED],
+            most: usize::MAX,
+            has_forgotten: false,
+        }
+    }
+
+    /// The same in so many bytes.
+    pub fn within(bytes: usize) -> Self {
+        Shadow {
+            most: (bytes / size_of::<Page>()).max(1),
+            ..Shadow::new()
         }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = Shadow::new();
+        let most = self.most;
+        *self = Shadow {
+            most,
+            ..Shadow::new()
+        };
+    }
+
+    /// Whether bytes may be unknown because there was no room for them.
+    pub fn has_forgotten(&self) -> bool {
+        self.has_forgotten
+    }
+
+    /// Whether all of these bytes are known; they may lie in two pages.
+    pub fn knows(&self, addr: u64, size: usize) -> bool {
+        (addr..addr + size as u64).all(|byte| {
+            let page = self.index.get(&(byte >> PAGE_BITS));
+            page.is_some_and(|page| {
+                self.pages[*page as usize].known_bits(byte as usize & (PAGE - 1)) & 1 != 0
+            })
+        })
     }
 
     /// A read of up to eight bytes returned `value`. Unknown bytes become known by it. If known
@@ -137,6 +169,10 @@ impl Shadow {
         let at = match self.index.get(&number) {
             Some(&at) => at,
             None => {
+                if self.spare.is_empty() && self.pages.len() >= self.most {
+                    self.clear();
+                    self.has_forgotten = true;
+                }
                 let at = self.spare.pop().unwrap_or_else(|| {
                     self.pages.push(Page::unknown());
                     (self.pages.len() - 1) as u32

@@ -123,13 +123,9 @@ pub(super) fn findings(
     if let Some(others) = others {
         orders(others, suspicious.len());
     }
-    for finding in &sure {
-        anstream::print!("\n{}", text::finding(finding, look));
-    }
-    if warnings {
-        for finding in &suspicious {
-            anstream::print!("\n{}", text::finding(finding, look));
-        }
+    let shown = if warnings { &suspicious[..] } else { &[] };
+    for told in text::findings(sure.iter().chain(shown).copied(), look) {
+        anstream::print!("\n{told}");
     }
     input::tell(&analysis.remarks);
     search::tell(analysis);

@@ -87,7 +87,7 @@ impl Args {
 
     /// Writes the model of the trace's interleavings.
     fn model(&self, path: &Path) -> Result<Exit> {
-        let (loaded, tables) = Loaded::read(path, None, usize::MAX, &Config::default())?;
+        let (loaded, tables) = Loaded::read(path, &Config::default())?;
         let written = self.out(path)?.write_all(loaded.cspm(&tables).as_bytes());
         match written {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {

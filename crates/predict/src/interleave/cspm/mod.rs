@@ -20,6 +20,7 @@ mod tests;
 mod written;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
 
 use deadheat_trace::Tables;
 
@@ -34,6 +35,7 @@ pub fn cspm(observation: &Observation, tables: &Tables) -> String {
         observation.steps,
         observation.lock_words,
         observation.is_judged,
+        &AtomicBool::new(false),
     );
     let objects = taken_apart(&simplified);
     let model = Model::of(observation, &simplified, &objects);
