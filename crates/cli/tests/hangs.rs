@@ -146,7 +146,61 @@ fn who_waits_for_something_outside_is_not_waited_for() {
             told.contains("waits for something outside"),
             "{wait} {told}"
         );
+        assert!(told.starts_with("exit: 5"), "{wait} {told}");
+        assert!(told.contains("what it would have done later"), "{told}");
         assert_eq!(report["findings"].as_array().unwrap().len(), 0);
+    }
+}
+
+/// A thread waits in such a loop for what nobody does.
+fn waits_in_a_loop(pause: &str) -> String {
+    format!(
+        "#define _GNU_SOURCE\n#include <poll.h>\n#include <pthread.h>\n#include <sched.h>\n\
+         #include <sys/select.h>\n#include <time.h>\n#include <unistd.h>\n\
+         _Atomic int flag;\npthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;\n\
+         pthread_cond_t cond = PTHREAD_COND_INITIALIZER;\n\
+         static void *work(void *u) {{\n    long seen = 0;\n    struct timespec t = {{0, 1000}};\n\
+         while (!flag) {{ {pause}; }}\n    return u;\n}}\n\
+         int main(void) {{\n    pthread_t thread;\n    pthread_create(&thread, 0, work, 0);\n\
+         pthread_join(thread, 0);\n}}\n"
+    )
+}
+
+#[test]
+fn threads_that_only_wait_in_loops_are_ended() {
+    let pauses = [
+        "clock_gettime(CLOCK_MONOTONIC, &t); seen += t.tv_nsec",
+        "seen += time(0); sched_yield()",
+        "nanosleep(&t, 0); seen++",
+        "poll(0, 0, 1); clock_gettime(CLOCK_MONOTONIC, &t)",
+        "pthread_mutex_lock(&lock); clock_gettime(CLOCK_REALTIME, &t); t.tv_nsec++; \
+         pthread_cond_timedwait(&cond, &lock, &t); pthread_mutex_unlock(&lock)",
+    ];
+    for pause in pauses {
+        let (told, report) = check(&waits_in_a_loop(pause), &[]);
+        let is_ended = told.starts_with("exit: 5") && told.contains("whether it would ever go on");
+        // Where nothing that varies goes into the loop it is known to hang.
+        let hangs = told.starts_with("exit: 66") && !pause.contains("clock");
+        assert!(is_ended || hangs, "{pause} {told}");
+        let findings = report["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), usize::from(hangs), "{pause} {report:#}");
+    }
+}
+
+#[test]
+fn who_waits_for_time_to_pass_is_waited_for() {
+    let sources = [
+        // A second and a half of the program's time.
+        "#include <time.h>\nint main(void) {\n    struct timespec t, end;\n\
+         clock_gettime(CLOCK_MONOTONIC, &end);\n    do clock_gettime(CLOCK_MONOTONIC, &t);\n\
+         while ((t.tv_sec - end.tv_sec) * 1000 + (t.tv_nsec - end.tv_nsec) / 1000000 < 1500);\n}\n",
+        // Many sleeps, each of which brings it nearer.
+        "#include <unistd.h>\nint left = 100000;\nint main(void) {\n\
+         while (left-- > 0) usleep(10);\n}\n",
+    ];
+    for source in sources {
+        let (told, _) = check(source, &[]);
+        assert!(told.starts_with("exit: 0"), "{source} {told}");
     }
 }
 

@@ -36,7 +36,7 @@ use crate::explore::warnings::{self, Settled, Verdict};
 use crate::failure;
 use crate::format::Format;
 use crate::how::How;
-use crate::input;
+use crate::input::{self, Patience};
 use crate::leave_out::{self, LeaveOut};
 use crate::look::LookArgs;
 use crate::prediction::Model;
@@ -72,7 +72,7 @@ suspicious is shown with --warnings.
 A run that proves nothing is not the last word: a small program is executed in other orders, too, as
 copies that change nothing outside (`deadheat explore` says more), for what lies on other paths.
 The exit code is 66 when something was found, the run ended in a deadlock, or its trace fails
-verification; 5 when nothing was found but a budget ran out.";
+verification; 5 when nothing was found but a budget ran out, or the program did not end by itself.";
 
 /// Builds a program, records it, finds races and deadlocks, and runs the program into them.
 #[derive(Debug, clap::Args)]
@@ -200,6 +200,7 @@ impl Args {
         let confirming = self.budget.part(Part::Confirming);
         let ordering = self.budget.part(Part::Orders);
         let mut late = None;
+        let mut is_endless = false;
         let mut sharing = Sharing::default();
         signals::keep_findings();
         for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
@@ -232,6 +233,7 @@ impl Args {
             confirming.weigh(recorded.contents.weight());
             is_cut_short |= signals::take();
             late = late.or(told::late(&recorded));
+            is_endless |= recorded.is_cut || recorded.patience == Some(Patience::Rounds);
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
             if number == 0
                 && self.format.is_text()
@@ -295,7 +297,7 @@ impl Args {
             return Ok(exit);
         };
         leave_out::take_back(&recorded.traces[0], &mut analysis);
-        let no_others = is_cut_short || late.is_some() || self.time.is_some();
+        let no_others = is_cut_short || is_endless || self.time.is_some();
         let mut others = match no_others {
             true => None,
             false => {

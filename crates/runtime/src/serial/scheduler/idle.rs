@@ -206,7 +206,7 @@ impl Scheduler {
         if self.explorer.is_on() {
             self.tell_places();
             if !self.explorer.is_silent() {
-                record::close("waits for something outside", true);
+                record::close(deadheat_wire::OUTSIDE, true);
             }
             self.explorer.waits_outside();
         }
@@ -216,7 +216,7 @@ impl Scheduler {
             options::WATCHDOG.get()
         ));
         self.say_waits();
-        record::close("waits for something outside", true);
+        record::close(deadheat_wire::OUTSIDE, true);
         sys::exit_group(124)
     }
 }
