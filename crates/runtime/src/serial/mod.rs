@@ -189,7 +189,7 @@ fn block_telling(
         match ran {
             _ if is_over && has_happened => {
                 if outcome == Waited::TimedOut && !turn_holder().is_enforced() {
-                    turn_holder().pauses(me);
+                    turn_holder().has_waited(me);
                 }
                 return outcome;
             }
@@ -645,7 +645,7 @@ pub fn sleep(nanoseconds: u64) -> Option<u64> {
     }
 }
 
-/// The running thread asks for the time, sleeps, or has waited for too long.
+/// The running thread asks for the time.
 pub fn pauses() {
     if !off() && threads::visible() {
         with_turn(|me| {
