@@ -485,7 +485,11 @@ impl Log {
     pub fn input(&mut self, thread: u32, kind: u32, value: u64) {
         self.settle();
         match kind {
-            kind::PROCESS | kind::KERNEL_THREAD | kind::PROCESSOR | kind::MEMORY | kind::CLOCK.. => {
+            kind::PROCESS
+            | kind::KERNEL_THREAD
+            | kind::PROCESSOR
+            | kind::MEMORY
+            | kind::CLOCK.. => {
                 self.changes += 1;
             }
             _ => self.stir(),
