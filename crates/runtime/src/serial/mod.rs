@@ -656,6 +656,12 @@ pub fn pauses() {
     }
 }
 
+/// The program takes a mutex that was destroyed: whether this is a run of a search that records nothing, which is
+/// told so.
+pub fn is_misused() -> bool {
+    !off() && with_turn(|_| turn_holder().explorer.met_misuse())
+}
+
 /// The running thread looks at the world outside, which may be another one now.
 pub fn looks_outside() {
     if !off() && threads::visible() {
