@@ -14,7 +14,7 @@ pub enum Exit {
     NotStarted = 3,
     /// A replay left its schedule.
     Diverged = 4,
-    /// A budget ran out before the answer was known.
+    /// A budget ran out before the answer was known, or the program was ended while it waited.
     Inconclusive = 5,
     /// Something was found.
     Findings = 66,
@@ -32,7 +32,10 @@ impl Exit {
             "the program could not be built, started or recorded",
         ),
         (Exit::Diverged, "a replay diverged"),
-        (Exit::Inconclusive, "inconclusive: a budget ran out"),
+        (
+            Exit::Inconclusive,
+            "inconclusive: a budget ran out, or the program did not end by itself",
+        ),
         (
             Exit::Findings,
             "findings: races, deadlocks, or a trace that fails verification",

@@ -98,11 +98,11 @@ impl FirstReading {
                 }
             }
         };
-        let recorded = |index: EventIndex, step: &Step, _: &Tables| {
+        let recorded = |index: EventIndex, step: &Step, tables: &Tables| {
             events = index.0 + 1;
             has_branches |= step.event.op() == Op::Branch;
             if let Some(calls) = &mut calls {
-                calls.step(index, step);
+                calls.step(index, step, tables);
             }
             if let Some(verified) = &mut verified {
                 verified.step(index, step);

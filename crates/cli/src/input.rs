@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_trace::file::{OpenError, Reader, TraceFile};
 use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
@@ -154,6 +154,14 @@ impl Input {
             Input::Text(_) => false,
         }
     }
+
+    /// Why the program was stopped though it might have gone on some time.
+    fn patience(&self) -> Option<Patience> {
+        match self {
+            Input::Recording(file, _) => file.closed().and_then(Patience::of),
+            Input::Text(_) => None,
+        }
+    }
 }
 
 impl Steps for Input {
@@ -231,6 +239,40 @@ pub fn tell(remarks: &[String]) {
     }
 }
 
+/// Why a recorded program was stopped that waited, and might have gone on some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// Only something outside could have ended its waits.
+    Outside,
+    /// Its threads only waited in loops.
+    Rounds,
+}
+
+impl Patience {
+    /// What a recording was closed for.
+    fn of(reason: &str) -> Option<Self> {
+        match reason {
+            deadheat_wire::OUTSIDE => Some(Patience::Outside),
+            deadheat_wire::ROUNDS => Some(Patience::Rounds),
+            _ => None,
+        }
+    }
+
+    /// What is not known of the program, in words.
+    pub fn told(self) -> &'static str {
+        match self {
+            Patience::Outside => {
+                "the program waited for something outside that did not come, and was ended: what it \
+                 would have done later was not looked at"
+            }
+            Patience::Rounds => {
+                "all threads waited, or went round in loops that ask for the time, yield or sleep, \
+                 and the program was ended: whether it would ever go on is not known"
+            }
+        }
+    }
+}
+
 /// What a trace holds, and what the user should know about it.
 pub struct Survey {
     /// What it holds.
@@ -241,6 +283,18 @@ pub struct Survey {
     pub deadlocked: bool,
     /// Whether it was stopped because nothing would ever end it.
     pub hangs: bool,
+    /// Why it was stopped though it might have gone on.
+    pub patience: Option<Patience>,
+}
+
+/// Whether any of these traces has more than one thread.
+pub fn any_has_threads(traces: &[PathBuf]) -> Result<bool> {
+    for trace in traces {
+        if survey(trace)?.contents.threads > 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Reads a trace once to see what it holds.
@@ -267,6 +321,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
         },
         deadlocked: input.is_deadlocked(),
         hangs: input.hangs(),
+        patience: input.patience(),
         remarks,
     })
 }

@@ -31,6 +31,7 @@ mod launch;
 mod leave_out;
 mod look;
 mod marks;
+mod misuse;
 mod numbered;
 mod orphans;
 mod predicting;

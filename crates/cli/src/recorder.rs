@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::again::Again;
 use crate::error::{Error, Result};
-use crate::input::{self, survey};
+use crate::input::{self, Patience, survey};
 use crate::launch::{self, Launch};
 use crate::program::{Kind, Program};
 use crate::stdin::{self, Source};
@@ -70,6 +70,8 @@ pub struct Recorded {
     pub deadlocked: bool,
     /// Whether it was stopped because nothing would ever end it.
     pub hangs: bool,
+    /// Why it was stopped though it might have gone on some time.
+    pub patience: Option<Patience>,
     /// Whether it was ended because it ran for too long.
     pub is_cut: bool,
     /// Where it is, in words.
@@ -179,6 +181,7 @@ impl Plan {
             contents: survey.contents,
             deadlocked: survey.deadlocked,
             hangs: survey.hangs,
+            patience: survey.patience,
             is_cut: outcome.is_cut,
             place: self.place.told(),
             remarks: survey.remarks,
@@ -348,6 +351,8 @@ impl Recorded {
                 BAD,
                 "the program was stopped: it would not have ended",
             ));
+        } else if self.patience.is_some() {
+            say("the program was stopped while it waited");
         } else if self.ended != Ended::Exit(0) {
             say(format_args!("the program {}", self.ended.told()));
         }

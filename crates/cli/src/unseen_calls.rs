@@ -41,7 +41,7 @@ impl UnseenCalls {
             .next_step()
             .map_err(|error| input::broken(trace, &error))?
         {
-            calls.step(EventIndex(index), &step);
+            calls.step(EventIndex(index), &step, steps.tables());
             index += 1;
         }
         Ok(Some(calls))
@@ -49,9 +49,12 @@ impl UnseenCalls {
 
     /// The next step of the recording.
     #[inline]
-    pub fn step(&mut self, index: EventIndex, step: &Step) {
-        let is_call = matches!(step.event.op(), Op::Send | Op::Receive);
-        if is_call && step.event.addr().0 == UNSEEN_CALLS as u64 {
+    pub fn step(&mut self, index: EventIndex, step: &Step, tables: &Tables) {
+        let channel = match step.event.op() {
+            Op::Send | Op::Receive => tables.syncs.get(step.event.sync().index()),
+            _ => None,
+        };
+        if channel.is_some_and(|channel| channel.addr.0 == UNSEEN_CALLS as u64) {
             self.at.push(index.0);
         }
     }

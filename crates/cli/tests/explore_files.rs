@@ -61,3 +61,45 @@ fn locks_on_a_file_that_several_threads_open_keep_them_apart() {
         }
     }
 }
+
+/// What a thread has written another one reads, by a file that it opens for that.
+const READ_BACK: &str = r#"
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static void *writes(void *u) {
+    int file = open("note", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    write(file, "new", 3);
+    close(file);
+    return u;
+}
+int main(void) {
+    pthread_t thread;
+    char held[4] = "";
+    pthread_create(&thread, 0, writes, 0);
+    pthread_join(thread, 0);
+    int file = open("note", O_RDONLY | O_NOFOLLOW);
+    if (read(file, held, 3) != 3 || held[0] != 'n')
+        return 1;
+    close(file);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_an_execution_has_written_it_reads() {
+    for before in [None, Some("old")] {
+        let here = Sandbox::new();
+        here.file("p.c", READ_BACK);
+        let build = ["check", "--no-confirm", "--orders", "0", "p.c"];
+        let told = here.told(&mut here.deadheat(build));
+        assert!(told.starts_with("exit: 0"), "{told}");
+        // The recorded run has made it: executions of the search have their own.
+        if let Some(held) = before {
+            here.file("note", held);
+        }
+        let told = here.told(&mut here.deadheat(["explore", "p.c"]));
+        assert!(told.starts_with("exit: 0"), "{before:?} {told}");
+        assert!(told.contains("outcomes        1"), "{before:?} {told}");
+    }
+}

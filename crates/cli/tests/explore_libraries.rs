@@ -66,3 +66,34 @@ fn a_deadlock_at_a_barrier_of_cpp20_is_confirmed() {
     assert_eq!(deadlocks[0]["rung"], "confirmed", "{report:#}");
     assert_eq!(deadlocks[0]["accesses"][0]["line"], 6, "{report:#}");
 }
+
+/// Two rounds of a barrier of Rust's, and what is handed over in each.
+const ROUNDS: &str = r#"
+use std::sync::{Arc, Barrier};
+static mut FIRST: i32 = 0;
+static mut SECOND: i32 = 0;
+fn main() {
+    let barrier = Arc::new(Barrier::new(2));
+    let same = barrier.clone();
+    let thread = std::thread::spawn(move || {
+        unsafe { FIRST = 3 };
+        same.wait();
+        same.wait();
+        unsafe { SECOND }
+    });
+    barrier.wait();
+    unsafe { SECOND = FIRST };
+    barrier.wait();
+    assert_eq!(thread.join().unwrap(), 3);
+}
+"#;
+
+#[test]
+fn whoever_leaves_a_barrier_of_rust_knows_what_all_did_before() {
+    let here = Sandbox::new();
+    here.file("p.rs", ROUNDS);
+    let told = here.told(&mut here.deadheat(["explore", "p.rs"]));
+    assert!(told.starts_with("exit: 0"), "{told}");
+    assert!(told.contains("all orders that can be told apart"), "{told}");
+    assert!(!told.contains("unconfirmed"), "{told}");
+}

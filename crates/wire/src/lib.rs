@@ -62,6 +62,18 @@ pub const MAX_RANGE_VALUES: usize = 4096;
 /// Why a recording was closed: every thread waits, or goes round in a loop that nothing will end.
 pub const HANGS: &str = "all threads wait in loops";
 
+/// Why a recording was closed: every thread waits, and only something outside could end that.
+pub const OUTSIDE: &str = "waits for something outside";
+/// Why a recording was closed: for long, threads have done nothing but wait in loops.
+pub const ROUNDS: &str = "threads only wait in loops";
+
+/// The remark in a recording of a program that takes a mutex that was destroyed.
+pub const DESTROYED: &str =
+    "a mutex was taken after it had been destroyed: that fails with EINVAL, and keeps nobody out";
+
+/// What a search is told of how many wait at a barrier where nobody counts them.
+pub const UNCOUNTED: u64 = u64::MAX;
+
 /// The channel of all system calls that a program makes by itself and that may order threads or have
 /// them wait, though it is not known how.
 pub const UNSEEN_CALLS: usize = 4;

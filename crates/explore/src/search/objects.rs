@@ -4,6 +4,7 @@
 //! woke. So it is about barriers: whoever leaves does so because of the last one of its own round.
 
 use deadheat_trace::Op;
+use deadheat_wire::UNCOUNTED;
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -217,32 +218,92 @@ fn waker(entries: &[Entry], slot: usize) -> Option<Spot> {
     waker
 }
 
-/// The last that arrived in the round of a barrier that this thread was last in.
+/// The last that arrived in the round of a barrier that this thread was last in. Where nobody
+/// counts who waits, a round is over once somebody leaves it.
 fn last_of_round(entries: &[Entry], slot: usize) -> Option<Spot> {
-    let arrivals = || {
-        entries
-            .iter()
-            .filter(|entry| entry.deed.op == Op::BarrierEnter)
+    let mut rounds: Vec<Spot> = Vec::new();
+    let mut of_slot: Vec<(usize, usize)> = Vec::new();
+    let round_of = |all: &[(usize, usize)], slot| {
+        let mut own = all.iter().filter(|(one, _)| *one == slot);
+        own.next().map(|(_, round)| *round)
     };
-    let own = arrivals().rposition_of(|entry| entry.slot == slot)?;
-    let mut last = None;
-    for (number, entry) in arrivals().enumerate().skip(own) {
-        if number > own && entry.deed.value == 0 {
-            break;
+    let mut is_over = true;
+    for entry in entries {
+        match entry.deed.op {
+            Op::BarrierEnter => {
+                let is_new = match entry.deed.value {
+                    UNCOUNTED => is_over,
+                    waiting => waiting == 0,
+                };
+                match rounds.last_mut() {
+                    Some(last) if !is_new => *last = entry.spot,
+                    _ => rounds.push(entry.spot),
+                }
+                is_over = false;
+                of_slot.retain(|(one, _)| *one != entry.slot);
+                of_slot.push((entry.slot, rounds.len() - 1));
+            }
+            Op::BarrierExit => {
+                let round = round_of(&of_slot, entry.slot);
+                is_over |= round.is_some_and(|round| round + 1 == rounds.len());
+            }
+            _ => {}
         }
-        last = Some(entry.spot);
     }
-    last
+    rounds.get(round_of(&of_slot, slot)?).copied()
 }
 
-/// Where in a row the last one of a kind stands.
-trait LastPosition: Iterator + Sized {
-    fn rposition_of(self, wanted: impl Fn(&Self::Item) -> bool) -> Option<usize> {
-        self.enumerate()
-            .filter(|(_, item)| wanted(item))
-            .map(|(number, _)| number)
-            .last()
+#[cfg(test)]
+mod tests {
+    use deadheat_trace::Order;
+
+    use super::*;
+
+    /// Threads that come to a barrier that nobody counts at, or leave it (`false`).
+    fn entries(steps: &[(usize, bool)]) -> Vec<Entry> {
+        let entry = |(event, (slot, comes)): (usize, &(usize, bool))| Entry {
+            spot: Spot {
+                event: event as u32,
+                deed: 0,
+            },
+            slot: *slot,
+            deed: Deed {
+                op: match comes {
+                    true => Op::BarrierEnter,
+                    false => Op::BarrierExit,
+                },
+                object: 64,
+                size: 0,
+                order: Order::SeqCst,
+                tried: false,
+                pc: 0,
+                own: 0,
+                value: UNCOUNTED,
+            },
+            variant: (0, 1),
+            held: 0,
+        };
+        steps.iter().enumerate().map(entry).collect()
+    }
+
+    #[test]
+    fn whoever_leaves_a_barrier_does_so_because_of_the_last_of_its_own_round() {
+        let all = entries(&[
+            (0, true),
+            (1, true),
+            (1, false),
+            // The second round begins before everybody has left the first one.
+            (1, true),
+            (0, false),
+            (0, true),
+            (0, false),
+            (1, false),
+        ]);
+        let last = |events: usize, slot| last_of_round(&all[..events], slot).map(|at| at.event);
+        assert_eq!(last(2, 0), Some(1));
+        assert_eq!(last(2, 1), Some(1));
+        assert_eq!(last(4, 0), Some(1));
+        assert_eq!(last(6, 0), Some(5));
+        assert_eq!(last(7, 1), Some(5));
     }
 }
-
-impl<I: Iterator> LastPosition for I {}

@@ -1,6 +1,7 @@
 //! Barriers.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use deadheat_wire::Op;
 
@@ -22,9 +23,19 @@ trampoline! {
     "__deadheat_barrier_exit" => exit;
 }
 
+/// The barrier that a thread is just coming to, if it is not the C library's.
+static FOREIGN: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a barrier that a thread comes to is not the C library's: how many wait there is not known.
+pub fn is_foreign(barrier: usize) -> bool {
+    FOREIGN.load(Ordering::Relaxed) == barrier
+}
+
 /// A thread comes to a barrier that is not the C library's.
 unsafe extern "C" fn enter(barrier: usize) {
+    FOREIGN.store(barrier, Ordering::Relaxed);
     event::sync(Op::BarrierEnter, barrier, caller());
+    FOREIGN.store(0, Ordering::Relaxed);
 }
 
 /// A thread leaves it.

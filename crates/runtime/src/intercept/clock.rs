@@ -32,6 +32,7 @@ fn shown(clock: c_int) -> Option<u64> {
     if !inputs::kept() {
         return None;
     }
+    serial::pauses();
     let now = serial::now(clock).or_else(|| real_time(clock))?;
     Some(inputs::take_time(kind::clock(clock), now))
 }

@@ -185,6 +185,8 @@ pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() 
         room.inspect(|room| room.leave(channel::received_at(fd), pc));
         // Whoever waits to write may have room now.
         channel::wake(channel(fd));
+    } else {
+        serial::looks_outside();
     }
     result
 }

@@ -12,7 +12,7 @@
 mod affinity;
 mod at_end;
 mod at_thread_exit;
-mod barrier;
+pub mod barrier;
 #[allow(
     clippy::undocumented_unsafe_blocks,
     reason = "argued once, at the head of the file"
@@ -80,6 +80,7 @@ mod message_queue;
 mod number;
 mod once;
 mod peer;
+mod pidfd;
 mod print;
 #[allow(
     clippy::undocumented_unsafe_blocks,

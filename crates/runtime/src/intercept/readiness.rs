@@ -11,8 +11,8 @@ use deadheat_wire::Op;
 
 use super::channel::{self, channel};
 use super::descriptor::trying;
-use super::real;
 use super::room::Room;
+use super::{pidfd, real};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::record::{Mode, mode};
@@ -33,9 +33,10 @@ trampoline! {
 // SAFETY of all blocks below: the arguments are the program's own, for the very function they are
 // passed on to; what they point to is looked at only as the kernel would.
 
-/// Makes a call that waits for descriptors, with another mask of signals (null: with the same): `now` asks without waiting, `real` is the
-/// whole call.
+/// Makes a call that waits for so many descriptors, with another mask of signals (null: with the same): `now` asks without waiting, `real` is
+/// the whole call. Without descriptors it is a sleep.
 fn waiting(
+    count: u64,
     limit: Limit,
     mask: usize,
     now: impl Fn() -> c_int,
@@ -47,8 +48,19 @@ fn waiting(
     // A signal that comes here comes before the call, and waits for its mask.
     serial::point();
     masked(mask, || {
-        if limit == Limit::After(0) {
-            return real();
+        match limit {
+            Limit::After(time) if count == 0 => {
+                return match serial::sleep(time) {
+                    Some(0) => 0,
+                    Some(_) => super::descriptor::failed(libc::EINTR),
+                    None => real(),
+                };
+            }
+            Limit::After(0) => {
+                serial::looks_outside();
+                return real();
+            }
+            _ => {}
         }
         let attempt = || Some(now()).filter(|ready| *ready != 0);
         let block = |is_late| match is_late {
@@ -81,6 +93,7 @@ fn masked(mask: usize, call: impl FnOnce() -> c_int) -> c_int {
 fn received(fd: c_int, pc: usize) {
     if fd >= 0 {
         event::sync(Op::Receive, channel::received_at(fd), pc);
+        pidfd::found_readable(fd, pc);
     }
 }
 
@@ -132,7 +145,13 @@ fn polled(fds: usize, count: u64, result: c_int, pc: usize) -> c_int {
 unsafe extern "C" fn poll(fds: usize, count: u64, timeout: c_int) -> c_int {
     let pc = caller();
     let poll = |timeout| unsafe { real::poll(fds, count, timeout) };
-    let result = waiting(milliseconds(timeout), 0, || poll(0), || poll(timeout));
+    let result = waiting(
+        count,
+        milliseconds(timeout),
+        0,
+        || poll(0),
+        || poll(timeout),
+    );
     polled(fds, count, result, pc)
 }
 
@@ -147,7 +166,7 @@ unsafe extern "C" fn ppoll(fds: usize, count: u64, timeout: usize, mask: usize) 
     let pc = caller();
     let poll = |timeout| unsafe { real::ppoll(fds, count, timeout, mask) };
     let now = || poll(&raw const NO_TIME as usize);
-    let result = waiting(until(timeout), mask, now, || poll(timeout));
+    let result = waiting(count, until(timeout), mask, now, || poll(timeout));
     polled(fds, count, result, pc)
 }
 
@@ -188,6 +207,7 @@ fn selecting(
         }
     };
     let result = waiting(
+        words as u64,
         limit,
         mask,
         || {
@@ -244,14 +264,19 @@ unsafe extern "C" fn select(
         };
         unsafe { real::select(count, read, write, except, &raw mut none as usize) }
     };
-    selecting(
+    let result = selecting(
         count,
         [read, write, except],
         (limit, 0),
         pc,
         now,
         || unsafe { real::select(count, read, write, except, timeout) },
-    )
+    );
+    if result == 0 && timeout != 0 {
+        // The kernel says so that nothing is left, and was not asked if there are no descriptors.
+        unsafe { (timeout as *mut libc::timeval).write_unaligned(core::mem::zeroed()) };
+    }
+    result
 }
 
 unsafe extern "C" fn pselect(
@@ -368,7 +393,7 @@ fn found(epoll: c_int, events: usize, result: c_int, pc: usize) -> c_int {
 unsafe extern "C" fn epoll_wait(fd: c_int, events: usize, most: c_int, timeout: c_int) -> c_int {
     let pc = caller();
     let wait = |timeout| unsafe { real::epoll_wait(fd, events, most, timeout) };
-    let result = waiting(milliseconds(timeout), 0, || wait(0), || wait(timeout));
+    let result = waiting(1, milliseconds(timeout), 0, || wait(0), || wait(timeout));
     found(fd, events, result, pc)
 }
 
@@ -381,6 +406,6 @@ unsafe extern "C" fn epoll_pwait(
 ) -> c_int {
     let pc = caller();
     let wait = |timeout| unsafe { real::epoll_pwait(fd, events, most, timeout, mask) };
-    let result = waiting(milliseconds(timeout), mask, || wait(0), || wait(timeout));
+    let result = waiting(1, milliseconds(timeout), mask, || wait(0), || wait(timeout));
     found(fd, events, result, pc)
 }

@@ -150,12 +150,6 @@ fn mark_slowly(me: *mut Thread, pc: usize, what: u64, is_refused: bool) {
             ..Loop::new()
         };
     }
-    // SAFETY: the running thread's own record.
-    if known.stack == 0 && unsafe { (*me).id } == 0 {
-        // The kernel puts it above all of the first thread's frames.
-        // SAFETY: asks for a number.
-        known.stack = unsafe { libc::getauxval(libc::AT_RANDOM) } as usize & !7;
-    }
     known.returns = (pc, what);
     known.is_refused |= is_refused;
     // SAFETY: sets a flag of the processor; the handler is there, and the signal not blocked.
@@ -364,7 +358,7 @@ impl Scheduler {
     }
 
     /// Whether nobody but the threads can change anything.
-    fn can_hang(&mut self) -> bool {
+    pub(super) fn can_hang(&mut self) -> bool {
         let is_free = !self.replay.is_on() && !self.explorer.is_on();
         if !is_free || self.away > 0 || timers::first() != u64::MAX {
             return false;

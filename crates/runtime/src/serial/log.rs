@@ -7,6 +7,7 @@
 //! A recording may leave out accesses to memory that threads do not share ([`super::shared`]), and then
 //! functions, too, in which nothing else is: they are entered with their first event.
 
+use deadheat_wire::inputs::kind;
 use deadheat_wire::{BLOCK_BYTES, BlockHeader, MAX_RANGE_VALUES, Op, word};
 
 use super::shared::Shared;
@@ -31,6 +32,8 @@ struct Deferred {
     passed: bool,
     /// The recording is to have it.
     is_wanted: bool,
+    /// It lies on the thread's own stack.
+    is_private: bool,
 }
 
 /// The stream and its state. Used only by the thread that has the turn.
@@ -46,6 +49,11 @@ pub struct Log {
     pub changes: u64,
     /// How often locks have changed hands.
     pub lock_changes: u64,
+    /// A sum over what was changed in memory that lies on no stack of whoever changed it: the same
+    /// if it is as it was.
+    pub visible: u64,
+    /// How often something else has happened that threads may notice, but for locks, waits and the time.
+    pub stirs: u64,
     /// Nothing is written.
     is_silent: bool,
     /// Which memory threads share.
@@ -63,6 +71,8 @@ impl Log {
             events: 0,
             changes: 0,
             lock_changes: 0,
+            visible: 0,
+            stirs: 0,
             is_silent: false,
             shared: Shared::none(),
         }
@@ -228,10 +238,13 @@ impl Log {
                 pc,
                 before,
                 is_wanted,
+                is_private,
                 ..
             } = write;
-            if length > MAX_RANGE_VALUES || fingerprint(addr, length) != before {
-                self.changes += 1;
+            if length > MAX_RANGE_VALUES {
+                self.stir();
+            } else {
+                self.has_written(addr, [before, fingerprint(addr, length)], is_private);
             }
             if self.shared.is_on {
                 self.shared.written(addr, length);
@@ -240,6 +253,16 @@ impl Log {
                 _ if !is_wanted => self.pass(),
                 0 => self.put_range(thread, true, addr, length, pc),
                 _ => self.put_access(thread, kind, addr, pc),
+            }
+        }
+    }
+
+    /// Memory held the one, and holds the other.
+    fn has_written(&mut self, addr: usize, [before, after]: [u64; 2], is_private: bool) {
+        if after != before {
+            self.changes += 1;
+            if !is_private {
+                self.visible ^= content(addr, before) ^ content(addr, after);
             }
         }
     }
@@ -262,6 +285,7 @@ impl Log {
                 before,
                 passed: false,
                 is_wanted,
+                is_private: is_on_own_stack(addr),
             });
         }
     }
@@ -306,7 +330,7 @@ impl Log {
     fn put_kept(&mut self) {
         if self.deferred.is_none() {
             handler::take(None, |by, sync, _| {
-                self.changes += 1;
+                self.stir();
                 self.put_sync(by, &sync, [0; 2], [0; 2]);
             });
         }
@@ -388,7 +412,18 @@ impl Log {
             Op::Acquire | Op::ReadAcquire | Op::Release | Op::ReadRelease => self.lock_changes += 1,
             Op::AtomicRmw if read == written => {}
             op if changes_nothing(op) => {}
-            _ => self.changes += 1,
+            op => {
+                self.changes += 1;
+                match op {
+                    Op::AtomicWrite | Op::AtomicRmw => {
+                        self.visible ^= content(sync.object, read[0] ^ read[1].rotate_left(1));
+                        self.visible ^=
+                            content(sync.object, written[0] ^ written[1].rotate_left(1));
+                    }
+                    op if is_wait(op) => {}
+                    _ => self.stirs += 1,
+                }
+            }
         }
         if self.shared.is_on {
             self.look_at(thread, sync, read, written);
@@ -448,10 +483,25 @@ impl Log {
         self.stream.seq_last = seq;
     }
 
+    /// Something has changed that threads may notice.
+    pub fn stir(&mut self) {
+        self.changes += 1;
+        self.stirs += 1;
+    }
+
     /// What a thread got from the system.
     pub fn input(&mut self, thread: u32, kind: u32, value: u64) {
         self.settle();
-        self.changes += 1;
+        match kind {
+            kind::PROCESS
+            | kind::KERNEL_THREAD
+            | kind::PROCESSOR
+            | kind::MEMORY
+            | kind::CLOCK.. => {
+                self.changes += 1;
+            }
+            _ => self.stir(),
+        }
         self.open_frames(thread);
         if self.room(thread, 1) {
             // SAFETY: there is room for both words.
@@ -510,6 +560,42 @@ fn changes_nothing(op: Op) -> bool {
             | Op::ReadRefused
             | Op::TakeRefused
     )
+}
+
+/// Whether it is part of a wait: what comes of it shows in what follows.
+fn is_wait(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Wait
+            | Op::Wake
+            | Op::Timeout
+            | Op::Notify
+            | Op::NotifyAll
+            | Op::FutexWait
+            | Op::FutexWoken
+            | Op::FutexWake
+    )
+}
+
+/// Whether memory lies on the running thread's own stack.
+fn is_on_own_stack(addr: usize) -> bool {
+    let here = 0_u8;
+    let low = &raw const here as usize;
+    // SAFETY: the thread's own state, and its record, which is its own.
+    let top = unsafe {
+        let thread = (*local()).thread;
+        match thread.is_null() {
+            true => 0,
+            false => (*thread).task.stack_top(),
+        }
+    };
+    (low..top).contains(&addr)
+}
+
+/// What this being there adds to the sum over memory.
+fn content(addr: usize, held: u64) -> u64 {
+    let mixed = (addr as u64 ^ held.rotate_left(23)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ mixed >> 29 ^ held).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
 /// The size of an access of this kind.

@@ -9,7 +9,7 @@
 //! * [`shared`]: which memory threads share, so that the rest can be left out.
 //! * [`replay`]: a schedule that is enforced instead.
 //! * [`explore`]: a run of a search for schedules.
-//! * [`hang`]: does it ever end?
+//! * [`hang`]: does it ever end? [`rounds`]: does it do anything but wait?
 //! * [`watchdog`]: for what was not foreseen.
 //!
 //! This file is the face that hooks and intercepted functions see. Everything here is called by
@@ -22,6 +22,7 @@ mod hang;
 mod log;
 mod policy;
 pub mod replay;
+mod rounds;
 mod scheduler;
 pub mod shared;
 pub mod signals;
@@ -33,7 +34,7 @@ mod watchdog;
 
 use core::sync::atomic::Ordering;
 
-use deadheat_wire::{Op, TRIED, word};
+use deadheat_wire::{Op, TRIED, UNCOUNTED, word};
 use replay::Deed;
 
 use endings::Kind;
@@ -186,7 +187,12 @@ fn block_telling(
         // Who was only told to look again, and handles a signal before it does, was interrupted.
         let has_happened = !(retries && matches!(outcome, Waited::Woken | Waited::Idle));
         match ran {
-            _ if is_over && has_happened => return outcome,
+            _ if is_over && has_happened => {
+                if outcome == Waited::TimedOut && !turn_holder().is_enforced() {
+                    turn_holder().has_waited(me);
+                }
+                return outcome;
+            }
             signals::Ran::Ending if kind.ends_by_handler() => return Waited::Interrupted,
             signals::Ran::Restarting if kind.ends_by_handler() => return Waited::Restarted,
             _ if is_over => return outcome,
@@ -431,6 +437,9 @@ fn explored(me: *mut Thread, mut deed: Deed, sync: &Sync, read: [u64; 2], writte
         Op::Acquire | Op::ReadAcquire | Op::Wake => (None, tried),
         // SAFETY: the running thread's own record.
         Op::FutexWoken => (None, unsafe { (*me).task.is_limited }),
+        Op::BarrierEnter if crate::intercept::barrier::is_foreign(sync.object) => {
+            (Some(UNCOUNTED), false)
+        }
         // How many were there before.
         Op::BarrierEnter => (Some(turn_holder().waiting_for(sync.object) as u64), false),
         _ => (sync.operand, false),
@@ -640,6 +649,30 @@ pub fn sleep(nanoseconds: u64) -> Option<u64> {
     }
 }
 
+/// The running thread asks for the time.
+pub fn pauses() {
+    if !off() && threads::visible() {
+        with_turn(|me| {
+            if !turn_holder().is_enforced() {
+                turn_holder().pauses(me);
+            }
+        });
+    }
+}
+
+/// The program takes a mutex that was destroyed: whether this is a run of a search that records nothing, which is
+/// told so.
+pub fn is_misused() -> bool {
+    !off() && with_turn(|_| turn_holder().explorer.met_misuse())
+}
+
+/// The running thread looks at the world outside, which may be another one now.
+pub fn looks_outside() {
+    if !off() && threads::visible() {
+        with_turn(|_| turn_holder().log.stir());
+    }
+}
+
 /// The scheduler's time, in steps of a microsecond.
 pub fn steps() -> u64 {
     time() / 1000
@@ -654,7 +687,7 @@ pub fn time() -> u64 {
 pub fn away<R>(call: impl FnOnce() -> R) -> R {
     with_turn(|me| {
         turn_holder().log.settle();
-        turn_holder().log.changes += 1;
+        turn_holder().log.stir();
         turn::leave(me);
         if turn::is_green() {
             signals::open_home(me);
@@ -705,7 +738,7 @@ pub fn away_for_outside<R>(call: impl FnOnce() -> R) -> R {
 pub fn at_home<R>(call: impl FnOnce() -> R) -> R {
     let leaves = with_turn(|me| {
         turn_holder().log.settle();
-        turn_holder().log.changes += 1;
+        turn_holder().log.stir();
         let leaves = turn::is_on_carrier();
         if leaves {
             turn::go_home_with_turn(me);

@@ -21,6 +21,7 @@ use super::hang::Quiet;
 use super::log::Log;
 use super::policy::Chosen;
 use super::replay::Replay;
+use super::rounds::Rounds;
 use super::task::{State, Task, Waited};
 use super::{Limit, signals, timers, turn};
 use crate::threads::{self, Thread};
@@ -75,6 +76,8 @@ pub struct Scheduler {
     preempt_accesses: bool,
     /// For how long nothing has changed.
     pub(super) quiet: Quiet,
+    /// For how long threads have only waited in loops.
+    pub(super) rounds: Rounds,
     /// The schedule that is enforced.
     pub(super) replay: Replay,
     /// The search that this process is a run of.
@@ -102,6 +105,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     hopes_since: (u64::MAX, 0),
     preempt_accesses: true,
     quiet: Quiet::new(),
+    rounds: Rounds::new(),
     replay: Replay::none(),
     explorer: Explorer::none(),
     log: Log::new(),
@@ -148,8 +152,17 @@ impl Scheduler {
         {
             threads::count_from(self.replay.threads_end());
         }
-        // SAFETY: the running thread has its record.
-        self.add(unsafe { (*crate::local::local()).thread });
+        // SAFETY: the running thread has its record. Asks for a number: the kernel puts that above all frames of the
+        // first thread.
+        unsafe {
+            let first = (*crate::local::local()).thread;
+            if (*first).id == 0 {
+                (*first)
+                    .task
+                    .stack_begins(libc::getauxval(libc::AT_RANDOM) as usize);
+            }
+            self.add(first);
+        }
     }
 
     /// Counts in a thread that can run.
@@ -263,6 +276,7 @@ impl Scheduler {
         {
             return next;
         }
+        self.goes_on();
         if let Some(next) = self.look_for_hang(me) {
             return next;
         }
@@ -556,6 +570,7 @@ impl Scheduler {
         if let Some(policy) = &mut self.policy {
             policy.get().yielded(me);
         }
+        self.pauses(me);
         self.collect();
         if self.ready < 2 {
             return me;

@@ -72,6 +72,8 @@ pub struct Task {
     pub spin: Spin,
     /// What is known of the loop that it is in.
     pub turns: Loop,
+    /// In which window of [`super::rounds`] it has paused last.
+    pub paused_in: u32,
     /// Which copy of the program has made its home, see `explore::server`.
     pub copy: u32,
     /// The kernel thread of its home, if a copy has made it.
@@ -112,6 +114,7 @@ impl Task {
             children: 0,
             spin: Spin::new(),
             turns: Loop::new(),
+            paused_in: 0,
             copy: super::explore::server::copy(),
             home: 0,
             mask: 0,
@@ -131,6 +134,11 @@ impl Task {
     /// Its own code's frames lie below.
     pub fn stack_begins(&mut self, at: usize) {
         self.turns.stack = at & !7;
+    }
+
+    /// Where its stack begins; 0: not known.
+    pub fn stack_top(&self) -> usize {
+        self.turns.stack
     }
 
     /// Whether its last event has happened.

@@ -37,9 +37,10 @@ use crate::explore::warnings::{self, Settled, Verdict};
 use crate::failure;
 use crate::format::Format;
 use crate::how::How;
-use crate::input;
+use crate::input::{self, Patience};
 use crate::leave_out::{self, LeaveOut};
 use crate::look::LookArgs;
+use crate::misuse;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
@@ -73,7 +74,7 @@ suspicious is shown with --warnings.
 A run that proves nothing is not the last word: a small program is executed in other orders, too, as
 copies that change nothing outside (`deadheat explore` says more), for what lies on other paths.
 The exit code is 66 when something was found, the run ended in a deadlock, or its trace fails
-verification; 5 when nothing was found but a budget ran out.";
+verification; 5 when nothing was found but a budget ran out, or the program did not end by itself.";
 
 /// Builds a program, records it, finds races and deadlocks, and runs the program into them.
 #[derive(Debug, clap::Args)]
@@ -201,6 +202,7 @@ impl Args {
         let confirming = self.budget.part(Part::Confirming);
         let ordering = self.budget.part(Part::Orders);
         let mut late = None;
+        let mut is_endless = false;
         let mut sharing = Sharing::default();
         signals::keep_findings();
         let mut full = None;
@@ -238,6 +240,7 @@ impl Args {
             confirming.weigh(recorded.contents.weight());
             is_cut_short |= signals::take();
             late = late.or(told::late(&recorded));
+            is_endless |= recorded.is_cut || recorded.patience == Some(Patience::Rounds);
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
             if number == 0
                 && self.format.is_text()
@@ -270,6 +273,8 @@ impl Args {
                         .collect(),
                 );
             }
+            let tables = input::open(trace)?.tables().clone();
+            analysis.take_in_findings(misuse::of(trace, &tables)?.into_iter().collect());
             if recorded.hangs {
                 let found = failure::of_hang(trace, !self.no_confirm)?;
                 analysis.take_in_findings(found.into_iter().collect());
@@ -301,7 +306,7 @@ impl Args {
             return Ok(exit);
         };
         leave_out::take_back(&recorded.traces[0], &mut analysis);
-        let no_others = is_cut_short || late.is_some() || self.time.is_some();
+        let no_others = is_cut_short || is_endless || self.time.is_some();
         let mut others = match no_others {
             true => None,
             false => {

@@ -198,8 +198,11 @@ fn table(stats: &Stats, external: u64) -> String {
     lines.concat()
 }
 
-/// A run that was ended because it took too long: it may have gone on for ever, or not.
+/// A run that was ended because it took too long, or waited: it may have gone on for ever, or not.
 pub(super) fn late(recorded: &Recorded) -> Option<String> {
+    if let Some(patience) = recorded.patience {
+        return Some(patience.told().to_owned());
+    }
     let steps = counted(recorded.contents.events, "event");
     let took = duration(recorded.took);
     recorded.is_cut.then(|| {

@@ -1,8 +1,8 @@
 //! What copies may not do to the world: they share the program's files, sockets and terminals with the user.
 //!
 //! * What a copy prints goes to a file of the search's.
-//! * A file that is opened for writing is a private copy in memory instead ([`answer`]), and so is one that was open before. Opened once more
-//!   for writing it is the same copy, so that locks on it keep threads apart.
+//! * A file that is opened for writing is a private copy in memory instead ([`answer`]), and so is one that was open before. Opened once more,
+//!   for writing or for reading ([`reading`]), it is the same copy: locks on it keep threads apart, and what was written is read.
 //! * A file that is read has a position of its own in every copy.
 //! * Everything else that others could notice or miss ends the run: it is not let happen, and the tool is told what kind it was.
 //!
@@ -69,8 +69,8 @@ pub fn prepare(board: Option<Shared>) {
     for number in ALWAYS {
         filter.refuse_call(number);
     }
-    filter.refuse_opening(libc::SYS_openat, 2);
-    filter.refuse_opening(libc::SYS_open, 1);
+    filter.refuse_opening(libc::SYS_openat);
+    filter.refuse_opening(libc::SYS_open);
     filter.refuse_processes();
     for (fd, care) in cares.iter().enumerate() {
         if matches!(care, Care::NoWrite | Care::Nothing) {
@@ -170,6 +170,8 @@ fn reopen_for(fd: usize, flags: i32) -> isize {
         path[14 + at] = b'0' + *digit as u8;
     }
     let (folder, path) = (libc::AT_FDCWD as usize, path.as_ptr() as usize);
+    // The path is a link of the kernel's own.
+    let flags = flags & !libc::O_NOFOLLOW;
     sys::call(libc::SYS_openat, [folder, path, flags as usize, 0, 0, PASS])
 }
 
@@ -226,13 +228,14 @@ extern "C" fn refused(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
         let argument = |register: i32| registers[register as usize] as usize;
         let kind = effect_of(number.into());
         let (_, board) = *DECIDED.0.get();
-        if let Some(board) = board {
-            board.board().effects |= kind;
-        }
-        let end = || -> ! {
+        let tell = |ending: Option<u32>| {
             if let Some(board) = board {
-                board.board().ending = ending::OUTSIDE;
+                board.board().effects |= kind;
+                board.board().ending = ending.unwrap_or(board.board().ending);
             }
+        };
+        let end = || -> ! {
+            tell(Some(ending::OUTSIDE));
             sys::exit_group(0)
         };
         let (folder, path, flags) = match libc::c_long::from(number) {
@@ -248,6 +251,11 @@ extern "C" fn refused(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void
             ),
             _ => end(),
         };
+        if flags & WRITES as usize == 0 {
+            registers[libc::REG_RAX as usize] = reading(folder, path, flags as i32) as i64;
+            return;
+        }
+        tell(None);
         let Some(answer) = answer(folder, path, flags as i32) else {
             end();
         };
@@ -272,6 +280,11 @@ static COPIED: Copied = Copied {
 };
 
 impl Copied {
+    /// Whether no file has a copy.
+    fn is_empty(&self) -> bool {
+        self.files[0].load(Ordering::Acquire) == 0
+    }
+
     /// The descriptor that is kept for a file.
     fn find(&self, file: u64) -> Option<usize> {
         let mut files = self.files.iter();
@@ -325,10 +338,28 @@ fn number_of(there: isize, path: usize) -> u64 {
     (hash >> 1) | 1
 }
 
+/// How a file is opened for writing, or made.
+const WRITES: i32 = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
+
+/// A file is to be opened for reading: if there is a private copy of it, that is.
+fn reading(folder: usize, path: usize, flags: i32) -> isize {
+    let there = sys::call(libc::SYS_openat, [folder, path, flags as usize, 0, 0, PASS]);
+    if there < 0 && there != -(libc::ENOENT as isize) || COPIED.is_empty() {
+        return there;
+    }
+    let Some(kept) = COPIED.find(number_of(there, path)) else {
+        return there;
+    };
+    if there >= 0 {
+        sys::close(there as i32);
+    }
+    reopen_for(kept, flags)
+}
+
 /// A file is to be opened for writing: a private copy of it is. `None` if it is a FIFO, which leads elsewhere.
 fn answer(folder: usize, path: usize, flags: i32) -> Option<isize> {
     let read = (libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) as usize;
-    let there = sys::call(libc::SYS_openat, [folder, path, read, 0, 0, 0]);
+    let there = sys::call(libc::SYS_openat, [folder, path, read, 0, 0, PASS]);
     let is_missing = there == -(libc::ENOENT as isize);
     if there < 0 && !(is_missing && flags & libc::O_CREAT != 0) {
         return Some(there);
@@ -412,7 +443,10 @@ fn effect_of(number: libc::c_long) -> u32 {
         | libc::SYS_vfork
         | libc::SYS_execve
         | libc::SYS_execveat
-        | libc::SYS_kill => effect::PROCESSES,
+        | libc::SYS_kill
+        | libc::SYS_pidfd_send_signal
+        | libc::SYS_rt_sigqueueinfo
+        | libc::SYS_process_vm_writev => effect::PROCESSES,
         libc::SYS_read
         | libc::SYS_readv
         | libc::SYS_pread64
@@ -426,7 +460,7 @@ fn effect_of(number: libc::c_long) -> u32 {
 }
 
 /// Calls that are never let happen.
-const ALWAYS: [libc::c_long; 45] = [
+const ALWAYS: [libc::c_long; 50] = [
     libc::SYS_creat,
     libc::SYS_unlink,
     libc::SYS_unlinkat,
@@ -472,6 +506,11 @@ const ALWAYS: [libc::c_long; 45] = [
     libc::SYS_semop,
     libc::SYS_semtimedop,
     libc::SYS_flock,
+    libc::SYS_openat2,
+    libc::SYS_io_uring_setup,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_process_vm_writev,
 ];
 /// Calls that write to a descriptor, and calls that read from one.
 const WRITING: [libc::c_long; 10] = [
@@ -558,13 +597,10 @@ impl Filter {
         self.verdict(libc::SECCOMP_RET_TRAP);
     }
 
-    /// Opening for writing; the flags are this argument.
-    fn refuse_opening(&mut self, number: libc::c_long, flags: u32) {
-        let writing = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
+    /// Opening, unless it is our own: which files have copies is not known to the kernel.
+    fn refuse_opening(&mut self, number: libc::c_long) {
         self.load(0);
-        self.equals(number as u32, 0, 5);
-        self.load_argument(flags);
-        self.has(writing as u32, 0, 3);
+        self.equals(number as u32, 0, 3);
         // The kernel does not look at this one: it marks our own calls.
         self.load_argument(5);
         self.equals(PASS as u32, 1, 0);
