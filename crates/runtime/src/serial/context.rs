@@ -136,9 +136,9 @@ pub unsafe extern "C" fn park(
         "mov dword ptr [rbx + 20], 1",
         "lock inc dword ptr [rdx]",
         "mov rdi, rdx",
-        "mov eax, 202", // futex(arrivals, FUTEX_WAKE_PRIVATE, 1)
+        "mov eax, 202", // futex(arrivals, FUTEX_WAKE_PRIVATE, all): the carrier may wait, and a creator
         "mov esi, 129",
-        "mov edx, 1",
+        "mov edx, 0x7fffffff",
         "syscall",
         "2:",
         "test rbp, rbp",
