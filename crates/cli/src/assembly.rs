@@ -10,16 +10,18 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use deadheat_report::{Binaries, Evidence, Finding, Kind, Names, Rung, own_place};
+use deadheat_code::Binary;
+use deadheat_report::{Binaries, Evidence, Finding, Frame, Kind, Names, Rung, own_place};
 use deadheat_trace::{Op, Steps, Tables, verify};
 
 use crate::error::Result;
 use crate::input;
+use crate::runtime_files;
 
 /// How many places are named.
 const SHOWN: usize = 3;
 
-/// The atomic instructions in assembly of a program's own code.
+/// The atomic instructions and system calls in assembly of a program's own code.
 pub struct Assembly {
     /// Where they are.
     places: Vec<String>,
@@ -43,20 +45,33 @@ impl Assembly {
             let Some((binary, _)) = binaries.find_address(module.start) else {
                 continue;
             };
+            let place =
+                |address: u64| own_place(&names.frames_at(address.wrapping_add(module.bias) + 1));
             for address in binary.unannounced_atomics() {
-                let frames = names.frames_at(address.wrapping_add(module.bias) + 1);
-                let place = own_place(&frames);
+                let place = place(address);
                 if place.is_foreign() || place.line.is_none() {
                     continue;
                 }
-                let told = place.told();
-                if !assembly.places.contains(&told) {
-                    assembly.places.push(told);
-                }
+                assembly.add(&place);
                 assembly.functions.extend(place.function);
+            }
+            for address in
+                binary.kernel_calls(|start| is_understood(binary, &names, module.bias, start))
+            {
+                let place = place(address);
+                if !place.is_foreign() {
+                    assembly.add(&place);
+                }
             }
         }
         (!assembly.places.is_empty()).then_some(assembly)
+    }
+
+    fn add(&mut self, place: &Frame) {
+        let told = place.told();
+        if !self.places.contains(&told) {
+            self.places.push(told);
+        }
     }
 
     /// Learns which memory changed unseen in a recorded run.
@@ -98,6 +113,33 @@ impl Assembly {
     }
 }
 
+/// Whether a function of a program is the runtime's own, the compiler's or the linker's: what it does is known.
+pub fn is_understood(binary: &Binary, names: &Names, bias: u64, start: u64) -> bool {
+    let name = binary.symbol(start).unwrap_or_default();
+    let is_runtimes = runtime_files::is_stand_in(&name) || name.contains("deadheat_runtime");
+    is_linkers(&name)
+        || is_runtimes
+        || own_place(&names.frames_at(start.wrapping_add(bias) + 1)).is_foreign()
+}
+
+/// Whether it is one of the functions that come with every program.
+fn is_linkers(name: &str) -> bool {
+    let frame = [
+        "_start",
+        "_init",
+        "_fini",
+        "frame_dummy",
+        "register_tm_clones",
+        "deregister_tm_clones",
+        "atexit",
+        "at_quick_exit",
+        "pthread_atfork",
+        "__pthread_atfork",
+        "__stack_chk_fail_local",
+    ];
+    frame.contains(&name) || name.starts_with("__do_global_") || name.starts_with("_dl_")
+}
+
 /// Takes races back that assembly may refute; what to tell the user, if there were such.
 pub fn take_back(
     findings: &mut [Finding],
@@ -126,7 +168,7 @@ pub fn take_back(
     }
     Ok(taken.then(|| {
         format!(
-            "atomic instructions in assembly are not seen ({shown}): races that they may order, \
+            "atomic instructions and system calls in assembly are not seen ({shown}): races that they may order, \
              and races on what they work on, are warnings"
         )
     }))

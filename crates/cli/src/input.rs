@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadheat_trace::file::{OpenError, Reader, TraceFile};
 use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
@@ -285,6 +285,16 @@ pub struct Survey {
     pub hangs: bool,
     /// Why it was stopped though it might have gone on.
     pub patience: Option<Patience>,
+}
+
+/// Whether any of these traces has more than one thread.
+pub fn any_has_threads(traces: &[PathBuf]) -> Result<bool> {
+    for trace in traces {
+        if survey(trace)?.contents.threads > 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Reads a trace once to see what it holds.

@@ -29,6 +29,7 @@ mod launch;
 mod leave_out;
 mod look;
 mod marks;
+mod misuse;
 mod numbered;
 mod orphans;
 mod predicting;

@@ -41,8 +41,11 @@ impl UnseenCalls {
             .next_step()
             .map_err(|error| input::broken(trace, &error))?
         {
-            let is_call = matches!(step.event.op(), Op::Send | Op::Receive);
-            if is_call && step.event.addr().0 == UNSEEN_CALLS as u64 {
+            let channel = match step.event.op() {
+                Op::Send | Op::Receive => steps.tables().syncs.get(step.event.sync().index()),
+                _ => None,
+            };
+            if channel.is_some_and(|channel| channel.addr.0 == UNSEEN_CALLS as u64) {
                 calls.at.push(index);
             }
             index += 1;

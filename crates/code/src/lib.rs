@@ -16,6 +16,7 @@ mod facts;
 mod frames;
 mod graph;
 mod image;
+mod kernel_call;
 mod uninstrumented;
 mod variables;
 mod walk;

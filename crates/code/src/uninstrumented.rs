@@ -18,6 +18,7 @@ use object::{Object, ObjectSymbol};
 use crate::Binary;
 use crate::arch::{Architecture, X86_64};
 use crate::image::Image;
+use crate::kernel_call::KernelCall;
 
 impl Binary {
     /// Whether a program begins here, and not only a library is loaded from here.
@@ -35,18 +36,37 @@ impl Binary {
     /// The addresses of functions without hooks that are reached from `main` or from functions with hooks and may
     /// access memory that others access. What `is_understood` says is not looked into.
     pub fn uninstrumented(&self, is_understood: impl Fn(u64) -> bool) -> Vec<u64> {
+        let mut found = BTreeSet::new();
+        self.reached(is_understood, |start, body| {
+            if !self.has_hooks(start) && body.shares_memory() {
+                found.insert(start);
+            }
+        });
+        found.into_iter().collect()
+    }
+
+    /// The addresses of instructions that call the kernel, in functions that are reached in the same way, but for
+    /// calls that neither order threads nor have them wait.
+    pub fn kernel_calls(&self, is_understood: impl Fn(u64) -> bool) -> Vec<u64> {
+        if self.hooked().is_empty() {
+            return Vec::new();
+        }
+        let mut found = BTreeSet::new();
+        self.reached(is_understood, |_, body| found.extend(&body.kernel_calls));
+        found.into_iter().collect()
+    }
+
+    /// Shows all functions that are reached from `main` or from functions with hooks.
+    fn reached(&self, is_understood: impl Fn(u64) -> bool, mut show: impl FnMut(u64, &Body)) {
         let mut architecture = X86_64::default();
         let image = Image::of(self.data(), &mut architecture);
         let mut factory = InstructionInfoFactory::new();
         let mut known = BTreeSet::new();
-        let mut found = BTreeSet::new();
         let mut left: Vec<(u64, u64)> = self.hooked().to_vec();
         left.extend(self.main().and_then(|main| image.function_of(main)));
         while let Some(function) = left.pop() {
             let body = Body::of(&image, function, &mut factory);
-            if !self.has_hooks(function.0) && body.shares_memory() {
-                found.insert(function.0);
-            }
+            show(function.0, &body);
             for target in body.targets {
                 let Some(next) = image.function_of(target) else {
                     continue;
@@ -62,7 +82,6 @@ impl Binary {
                 }
             }
         }
-        found.into_iter().collect()
     }
 }
 
@@ -80,6 +99,8 @@ struct Body {
     loads_through_pointers: bool,
     /// The same, should the base pointer be no frame.
     through_base_pointer: bool,
+    /// Where it calls the kernel, for something that others may notice.
+    kernel_calls: BTreeSet<u64>,
 }
 
 impl Body {
@@ -91,8 +112,12 @@ impl Body {
         let code = &code[..code.len().min((end - start) as usize)];
         let mut decoder = Decoder::with_ip(64, code, start, DecoderOptions::NONE);
         let mut instruction = Instruction::default();
+        let mut number = KernelCall::default();
         while decoder.can_decode() {
             decoder.decode_out(&mut instruction);
+            if number.may_order(&instruction) {
+                body.kernel_calls.insert(instruction.ip());
+            }
             body.add(image, &instruction, factory);
         }
         body

@@ -8,7 +8,7 @@
 //! conflicts with the other, and if it is not ordered behind the dropped one then not behind the other
 //! either. So of every access it is known whether it races, races before it or not. And as an access
 //! stands only for those at the same place in the program, every pair of places that race is found,
-//! up to [`MOST`] places of a cell; beyond that, places stand for each other. While one place writes
+//! up to so many places of a cell, usually [`MOST`]; beyond that, places stand for each other. While one place writes
 //! and one reads, that is one write and one read, in place.
 //!
 //! Atomic accesses do not conflict with each other: an atomic write stands for no plain one.
@@ -18,8 +18,8 @@ use deadheat_trace::{Event, Op, Pc, ThreadId};
 
 use crate::{Access, VectorClock};
 
-/// How many accesses of different places are kept of a cell.
-const MOST: usize = 32;
+/// How many accesses of different places are kept of a cell, where there may be very many accesses.
+pub(crate) const MOST: usize = 32;
 
 /// An access and its thread's time at it. Time 0: none.
 #[derive(Clone, Copy, Debug)]
@@ -105,10 +105,22 @@ impl Latest {
 }
 
 impl Accesses {
-    /// One more access, by a thread that has this clock: calls `race` for each one that is kept,
-    /// conflicts with it and is not ordered before it.
+    /// The same, where accesses of the usual number of places are kept.
     #[inline]
     pub fn add(&mut self, access: Access, clock: &VectorClock, race: &mut impl FnMut(Access)) {
+        self.add_among(MOST, access, clock, race);
+    }
+
+    /// One more access, by a thread that has this clock: calls `race` for each one that is kept,
+    /// conflicts with it and is not ordered before it. `most`: of how many places accesses are kept.
+    #[inline]
+    pub fn add_among(
+        &mut self,
+        most: usize,
+        access: Access,
+        clock: &VectorClock,
+        race: &mut impl FnMut(Access),
+    ) {
         let event = access.event;
         let time = clock.get(event.thread());
         let ordered =
@@ -120,7 +132,7 @@ impl Accesses {
             Op::Write if ordered && self.write.is_none_or_at(event.pc()) => {
                 self.write = Latest { access, time };
             }
-            _ => self.add_concurrent(Latest { access, time }, clock, race),
+            _ => self.add_concurrent(Latest { access, time }, clock, most, race),
         }
     }
 
@@ -131,7 +143,13 @@ impl Accesses {
     }
 
     #[inline(never)]
-    fn add_concurrent(&mut self, new: Latest, clock: &VectorClock, race: &mut impl FnMut(Access)) {
+    fn add_concurrent(
+        &mut self,
+        new: Latest,
+        clock: &VectorClock,
+        most: usize,
+        race: &mut impl FnMut(Access),
+    ) {
         let (write, read) = (&mut self.write, &mut self.read);
         let concurrent = self.concurrent.get_or_insert_with(|| {
             let alone = [std::mem::take(write), std::mem::take(read)];
@@ -146,7 +164,7 @@ impl Accesses {
             new.thread(),
             new.access.event.pc(),
         );
-        let full = kept.len() >= MOST;
+        let full = kept.len() >= most;
         let mut place = None;
         let mut at = 0;
         while let Some(old) = kept.get(at) {

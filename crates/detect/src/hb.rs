@@ -17,7 +17,7 @@
 
 use deadheat_trace::{EventIndex, Op, Step, Tables};
 
-use crate::accesses::Accesses;
+use crate::accesses::{Accesses, MOST};
 use crate::blocks::{Blocks, Change};
 use crate::happens_before::HappensBefore;
 use crate::{Access, Detector, Race, Races, Shadow};
@@ -37,25 +37,46 @@ use crate::{Access, Detector, Race, Races, Shadow};
 /// assert_eq!(races.found()[0].race.second.index, EventIndex(3));
 /// # Ok::<(), deadheat_trace::text::ParseError>(())
 /// ```
-#[derive(Default)]
 pub struct Hb {
+    /// Of how many places accesses to a cell are kept.
+    most: usize,
     order: HappensBefore,
     shadow: Shadow<Accesses>,
     blocks: Blocks,
 }
 
+impl Default for Hb {
+    fn default() -> Self {
+        Hb::new()
+    }
+}
+
 impl Hb {
     /// At the start of a trace.
     pub fn new() -> Self {
-        Self::default()
+        Hb {
+            most: MOST,
+            order: HappensBefore::default(),
+            shadow: Shadow::default(),
+            blocks: Blocks::default(),
+        }
+    }
+
+    /// The same, for short traces: every pair of places that race is found, however many there are.
+    pub fn of_all_places() -> Self {
+        Hb {
+            most: usize::MAX,
+            ..Hb::new()
+        }
     }
 
     fn memory_event(&mut self, access: Access, step: &Step, races: &mut Races) {
         let clock = self.order.clock(access.event.thread());
+        let most = self.most;
         match self.blocks.step(step) {
             Some(Change::New(addr, size)) => self.shadow.forget(addr, size, |_| {}),
             Some(Change::Gone(addr, size)) => self.shadow.revisit(addr, size, |cell| {
-                cell.add(access, clock, &mut |first| {
+                cell.add_among(most, access, clock, &mut |first| {
                     races.add(Race {
                         first,
                         second: access,
@@ -76,8 +97,9 @@ impl Detector for Hb {
         match event.op() {
             Op::Read | Op::Write | Op::AtomicRead | Op::AtomicWrite | Op::AtomicRmw => {
                 let clock = self.order.clock(event.thread());
+                let most = self.most;
                 self.shadow.access(event.addr(), event.size(), |cell| {
-                    cell.add(access, clock, &mut |first| {
+                    cell.add_among(most, access, clock, &mut |first| {
                         races.add(Race {
                             first,
                             second: access,
@@ -96,5 +118,29 @@ impl Detector for Hb {
     fn memory(&self) -> usize {
         let cells: usize = self.shadow.states().map(Accesses::memory).sum();
         self.order.memory() + self.shadow.memory() + cells + self.blocks.memory()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use deadheat_trace::text;
+
+    use super::*;
+
+    fn races(mut hb: Hb, trace: &str) -> usize {
+        let trace = text::parse(trace).unwrap();
+        let mut races = Races::new();
+        for (index, step) in trace.steps.iter().enumerate() {
+            hb.step(EventIndex(index as u64), step, &trace.tables, &mut races);
+        }
+        races.found().len()
+    }
+
+    #[test]
+    fn of_short_traces_every_pair_of_places_is_found() {
+        let writes: String = (0..100).map(|place| format!("A|w(x)|{place}\n")).collect();
+        let trace = writes + "B|r(x)|1000\n";
+        assert_eq!(races(Hb::of_all_places(), &trace), 100);
+        assert!(races(Hb::new(), &trace) >= MOST);
     }
 }

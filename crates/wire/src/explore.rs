@@ -78,6 +78,8 @@ pub mod effect {
     pub const SHARING: u32 = 64;
     /// There were more calls than can be told apart.
     pub const CALLS: u32 = 256;
+    /// A mutex was taken that had been destroyed.
+    pub const MISUSE: u32 = 512;
 }
 
 /// The head of the file. The tool and the runtime both write; whose turn that is says `state`.

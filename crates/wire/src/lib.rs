@@ -67,6 +67,10 @@ pub const OUTSIDE: &str = "waits for something outside";
 /// Why a recording was closed: for long, threads have done nothing but wait in loops.
 pub const ROUNDS: &str = "threads only wait in loops";
 
+/// The remark in a recording of a program that takes a mutex that was destroyed.
+pub const DESTROYED: &str =
+    "a mutex was taken after it had been destroyed: that fails with EINVAL, and keeps nobody out";
+
 /// What a search is told of how many wait at a barrier where nobody counts them.
 pub const UNCOUNTED: u64 = u64::MAX;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat_detect::Method;
+use deadheat_explore::search::Cut;
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Rung, json};
 use deadheat_trace::Steps;
@@ -180,6 +181,9 @@ impl Args {
         let archive = self.archive(store, self.command.clone());
         let usual = (!recorded.deadlocked).then_some(recorded.ended);
         let mut explored = whole::explore(&again, &tables, usual, &archive, &self.limits)?;
+        if input::any_has_threads(&recorded.traces[1..])? {
+            explored.outcome.cuts.push(Cut::Children);
+        }
         explored
             .findings
             .retain(|finding| !suppressions.match_finding(finding));

@@ -7,7 +7,7 @@
 //! * functions of the program that were compiled without hooks,
 //! * libraries without hooks, except those that come with the compilers (their functions are stood
 //!   in for, or share nothing by themselves),
-//! * atomic instructions in assembly.
+//! * atomic instructions and system calls in assembly.
 //!
 //! What the search meets on its way (timers, joins that fail, the world outside) it says itself:
 //! [`Copies::left_out`](super::copies::Copies::left_out).
@@ -16,8 +16,7 @@ use deadheat_explore::search::Cut;
 use deadheat_report::{Binaries, Names, own_place};
 use deadheat_trace::Tables;
 
-use crate::assembly::Assembly;
-use crate::runtime_files;
+use crate::assembly::{Assembly, is_understood};
 
 /// How many places are named.
 const SHOWN: usize = 3;
@@ -75,13 +74,7 @@ fn uninstrumented(tables: &Tables) -> Vec<String> {
             continue;
         }
         let place = |start: u64| own_place(&names.frames_at(start.wrapping_add(module.bias) + 1));
-        // The runtime itself, Rust's standard library, and what linkers add.
-        let is_understood = |start: u64| {
-            let name = binary.symbol(start).unwrap_or_default();
-            let is_runtimes =
-                runtime_files::is_stand_in(&name) || name.contains("deadheat_runtime");
-            is_linkers(&name) || is_runtimes || place(start).is_foreign()
-        };
+        let is_understood = |start: u64| is_understood(binary, &names, module.bias, start);
         for start in binary.uninstrumented(is_understood) {
             let told = place(start).told();
             if !found.contains(&told) {
@@ -90,22 +83,4 @@ fn uninstrumented(tables: &Tables) -> Vec<String> {
         }
     }
     found
-}
-
-/// Whether it is one of the functions that come with every program.
-fn is_linkers(name: &str) -> bool {
-    let frame = [
-        "_start",
-        "_init",
-        "_fini",
-        "frame_dummy",
-        "register_tm_clones",
-        "deregister_tm_clones",
-        "atexit",
-        "at_quick_exit",
-        "pthread_atfork",
-        "__pthread_atfork",
-        "__stack_chk_fail_local",
-    ];
-    frame.contains(&name) || name.starts_with("__do_global_") || name.starts_with("_dl_")
 }

@@ -54,7 +54,7 @@ pub fn unordered(
 
 /// All pairs of events of these two instructions that nothing orders.
 fn pairs(trace: &Path, seen: &Seen, wanted: [u64; 2]) -> Result<Vec<[EventIndex; 2]>> {
-    let (mut hb, mut unseen) = (Hb::new(), Unseen::of(&seen.tables));
+    let (mut hb, mut unseen) = (Hb::of_all_places(), Unseen::of(&seen.tables));
     let (mut contexts, mut numbers) = (Contexts::default(), FxHashMap::default());
     let place = |event: &Event| seen.place(event.pc()).unwrap_or_default();
     let mut found = Vec::new();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use deadheat_explore::search::{Goal, Manner, Outcome, Search};
 use deadheat_report::Finding;
 use deadheat_trace::Tables;
+use deadheat_wire::DESTROYED;
 use deadheat_wire::explore::effect;
 
 use super::assumptions;
@@ -103,6 +104,9 @@ pub fn search(
     )?;
     explored.findings = concluded.findings;
     explored.unsettled = concluded.unsettled;
+    if explored.effects & effect::MISUSE != 0 {
+        explored.unsettled.push(DESTROYED.to_owned());
+    }
     if let Some(calls) = UnseenCalls::anywhere(tables) {
         calls.take_back(&mut explored.findings, true);
     }

@@ -62,10 +62,12 @@ pub enum Cut {
     Joins,
     /// There were more calls than can be told apart, and with them places in code of libraries.
     Calls,
-    /// Atomic instructions in assembly, which are not seen, at these places.
+    /// Atomic instructions and system calls in assembly, which are not seen, at these places.
     Assembly(String),
     /// Code without hooks, which is not seen, at these places.
     Uninstrumented(String),
+    /// A process that the program has forked has threads of its own: their orders.
+    Children,
     /// So many times the same turns led to something else.
     NotDeterministic(u64),
     /// As many runs were made as were allowed.
@@ -98,8 +100,9 @@ impl fmt::Display for Cut {
             ),
             Cut::Calls => write!(f, "not all calls of functions of libraries were told apart"),
             Cut::Assembly(places) => {
-                write!(f, "atomic instructions in assembly are not seen ({places})")
+                write!(f, "what assembly does is not seen ({places})")
             }
+            Cut::Children => write!(f, "orders of threads of child processes were not tried"),
             Cut::Uninstrumented(places) => write!(
                 f,
                 "what code without instrumentation accesses is not seen ({places})"

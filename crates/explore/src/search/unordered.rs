@@ -25,7 +25,7 @@ pub(super) struct Pair {
 /// All pairs of places of an execution with a race.
 pub(super) fn of(execution: &Execution) -> Vec<Pair> {
     let mut numbers = Numbers::default();
-    let (mut hb, mut races, tables) = (Hb::new(), Races::new(), Tables::default());
+    let (mut hb, mut races, tables) = (Hb::of_all_places(), Races::new(), Tables::default());
     // Which operation of which transition each event is.
     let mut origins: Vec<(usize, usize)> = Vec::new();
     for (place, transition) in execution.transitions.iter().enumerate() {

@@ -6,7 +6,7 @@
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use deadheat_wire::{CHANNELS_END, Op, SIGNAL_CHANNELS};
 
@@ -204,8 +204,29 @@ pub fn received_at(fd: c_int) -> usize {
     }
 }
 
+/// Whether something was sent that other processes may have.
+static IS_OUTSIDE: AtomicBool = AtomicBool::new(false);
+
+/// The running thread does something that other processes notice.
+pub fn send_outside(pc: usize) {
+    serial::gate(Op::Send, SOCKETS, 0, pc);
+    send(SOCKETS, pc);
+}
+
+/// The running thread has noticed what another process has done, such as that it has ended: that may come of
+/// whatever was sent to other processes.
+pub fn receive_from_outside(pc: usize) {
+    if IS_OUTSIDE.load(Ordering::Acquire) {
+        serial::gate(Op::Receive, SOCKETS, 0, pc);
+        event::sync(Op::Receive, SOCKETS, pc);
+    }
+}
+
 /// The running thread sends on a channel.
 pub fn send(channel: usize, pc: usize) {
+    if channel == SOCKETS {
+        IS_OUTSIDE.store(true, Ordering::Release);
+    }
     if threads::visible() {
         event::sync(Op::Send, channel, pc);
     } else {

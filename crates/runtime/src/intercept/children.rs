@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use deadheat_wire::inputs::kind;
 
 use super::descriptor::blocking;
-use super::real;
+use super::{channel, real};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
 use crate::record::event;
@@ -30,6 +30,9 @@ fn ended(process: c_int) -> c_int {
 
 /// A child's end was waited for: its status is there.
 fn waited(process: c_int, status: usize, pc: usize) -> c_int {
+    if process > 0 {
+        channel::receive_from_outside(pc);
+    }
     if process > 0 && status != 0 {
         event::range(true, status, size_of::<c_int>(), pc);
         serial::settle();
@@ -57,6 +60,7 @@ unsafe extern "C" fn wait4(process: c_int, status: usize, options: c_int, usage:
 }
 
 unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -> c_int {
+    let pc = caller();
     const P_PID: c_int = libc::P_PID as c_int;
     /// Where a `siginfo_t` has the process.
     const SI_PID: usize = 16;
@@ -67,6 +71,9 @@ unsafe extern "C" fn waitid(kind: c_int, id: u32, info: usize, options: c_int) -
     let result = blocking(|| unsafe { real::waitid(kind, id, info, options) });
     if result == 0 && info != 0 {
         let process = (info + SI_PID) as *mut c_int;
+        if unsafe { process.read() } > 0 {
+            channel::receive_from_outside(pc);
+        }
         unsafe { process.write(ended(process.read())) };
     }
     result

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use deadheat_wire::inputs::kind;
 use deadheat_wire::{MAKES_UNSEEN_CALL, Op, UNSEEN_CALLS};
 
-use super::{channel, ends, identity, random, signal, spawn};
+use super::{channel, ends, identity, pidfd, random, signal, spawn};
 use crate::hooks::{caller, trampoline};
 use crate::inputs::pids;
 use crate::local::Inside;
@@ -50,6 +50,10 @@ unsafe extern "C" fn syscall(
         libc::SYS_gettid => return identity::kernel_thread().into(),
         libc::SYS_getppid => return identity::parent().into(),
         libc::SYS_getpid => return pids::tell(kind::PROCESS, sys::getpid() as i32).into(),
+        libc::SYS_pidfd_open => return pidfd::open(a as i32, b as u32, pc).into(),
+        libc::SYS_pidfd_send_signal => {
+            return pidfd::send(a as i32, b as i32, c, d as u32, pc).into();
+        }
         libc::SYS_kill => return signal::send_to_process(a as i32, b as i32, pc).into(),
         libc::SYS_tkill => {
             return signal::send_to_kernel_thread(sys::getpid() as i32, a as i32, b as i32, pc)
@@ -91,7 +95,7 @@ unsafe extern "C" fn syscall(
 /// comes of that is not seen. Whether it is such a call.
 fn remark_on(number: c_long) -> bool {
     static SAID: AtomicU32 = AtomicU32::new(0);
-    const CALLS: [(c_long, &str); 32] = [
+    const CALLS: [(c_long, &str); 31] = [
         (libc::SYS_io_uring_setup, "io_uring_setup"),
         (libc::SYS_io_uring_enter, "io_uring_enter"),
         (libc::SYS_io_submit, "io_submit"),
@@ -116,7 +120,6 @@ fn remark_on(number: c_long) -> bool {
         (libc::SYS_mmap, "mmap"),
         (libc::SYS_munmap, "munmap"),
         (libc::SYS_rt_sigtimedwait, "rt_sigtimedwait"),
-        (libc::SYS_pidfd_send_signal, "pidfd_send_signal"),
         (libc::SYS_waitid, "waitid"),
         (libc::SYS_wait4, "wait4"),
         (libc::SYS_io_uring_register, "io_uring_register"),

@@ -1,6 +1,7 @@
 //! Mutexes of all kinds, read-write locks and spin locks.
 
 use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use deadheat_wire::{Op, TRIED};
 
@@ -8,6 +9,7 @@ use super::{Taking, give, real, refused};
 use crate::hooks::{caller, trampoline};
 use crate::local::{Inside, local};
 use crate::record::event::{self, Kind, Sync};
+use crate::record::facts;
 use crate::serial::{self, Limit};
 use crate::watch::enforce;
 use crate::{sys, threads};
@@ -58,9 +60,27 @@ pub(super) unsafe extern "C" fn mutex_destroy(lock: usize) -> c_int {
     let pc = caller();
     serial::gate(Op::Destroy, lock, 0, pc);
     // SAFETY: see `mutex_init`.
-    noted(Op::Destroy, lock, pc, unsafe {
+    let result = noted(Op::Destroy, lock, pc, unsafe {
         real::pthread_mutex_destroy(lock)
-    })
+    });
+    if result == 0 && threads::visible() {
+        bequeathed(lock, pc);
+    }
+    result
+}
+
+/// Whether the recording says that.
+static IS_SAID: AtomicBool = AtomicBool::new(false);
+
+/// A mutex that was destroyed is taken: that fails, and says so. Whoever notices comes after it was destroyed.
+fn take_destroyed(lock: usize, pc: usize) -> c_int {
+    serial::gate(Op::Receive, lock + LEGACY, 0, pc);
+    inherited(lock, pc);
+    if !serial::is_misused() && !IS_SAID.swap(true, Ordering::Relaxed) {
+        let _inside = Inside::enter();
+        facts::note(deadheat_wire::DESTROYED);
+    }
+    libc::EINVAL
 }
 
 /// The number by which glibc knows the running thread.
@@ -83,8 +103,8 @@ fn is_writer(lock: usize) -> bool {
     writer != 0 && writer == own_number()
 }
 
-/// Where in a robust mutex that is the channel lies on which an owner that ends without unlocking
-/// sends.
+/// Where in a mutex that is the channel lies on which whoever destroys it sends, and an owner of a robust one that
+/// ends without unlocking.
 const LEGACY: usize = 8;
 
 /// A thread ends with this robust mutex locked: whoever takes it next is told, and what was done
@@ -121,6 +141,11 @@ impl MutexState {
         unsafe { (lock as *const MutexState).read_volatile() }
     }
 
+    /// Whether it was destroyed, which glibc remembers: no kind has this number.
+    fn is_destroyed(lock: usize) -> bool {
+        MutexState::of(lock).kind == -1
+    }
+
     /// Whether the running thread has it. The number is the kernel's for the thread's *home*,
     /// which glibc keeps in the thread's own memory.
     fn is_mine(&self) -> bool {
@@ -146,8 +171,13 @@ impl MutexState {
 }
 
 fn take_mutex(lock: usize, pc: usize, limit: Limit, block: impl FnOnce() -> c_int) -> c_int {
-    if threads::visible() && MutexState::answers_at_once(lock) {
-        return block();
+    if threads::visible() {
+        if MutexState::is_destroyed(lock) {
+            return take_destroyed(lock, pc);
+        }
+        if MutexState::answers_at_once(lock) {
+            return block();
+        }
     }
     let taking = Taking {
         object: lock,
@@ -212,8 +242,12 @@ pub(super) fn attempt(op: Op, lock: usize, pc: usize, real: impl FnOnce() -> c_i
 }
 
 pub(super) unsafe extern "C" fn mutex_trylock(lock: usize) -> c_int {
+    let pc = caller();
+    if threads::visible() && MutexState::is_destroyed(lock) {
+        return take_destroyed(lock, pc);
+    }
     // SAFETY: see `mutex_init`.
-    attempt(Op::Acquire, lock, caller(), || unsafe {
+    attempt(Op::Acquire, lock, pc, || unsafe {
         real::pthread_mutex_trylock(lock)
     })
 }

@@ -80,6 +80,7 @@ mod message_queue;
 mod number;
 mod once;
 mod peer;
+mod pidfd;
 mod print;
 #[allow(
     clippy::undocumented_unsafe_blocks,

@@ -11,8 +11,8 @@ use deadheat_wire::Op;
 
 use super::channel::{self, channel};
 use super::descriptor::trying;
-use super::real;
 use super::room::Room;
+use super::{pidfd, real};
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
 use crate::record::{Mode, mode};
@@ -93,6 +93,7 @@ fn masked(mask: usize, call: impl FnOnce() -> c_int) -> c_int {
 fn received(fd: c_int, pc: usize) {
     if fd >= 0 {
         event::sync(Op::Receive, channel::received_at(fd), pc);
+        pidfd::found_readable(fd, pc);
     }
 }
 

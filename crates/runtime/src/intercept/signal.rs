@@ -76,16 +76,29 @@ fn send_to_thread(target: *mut Thread, signal: c_int, code: c_int, value: usize,
 /// `kill`, also by its number.
 pub fn send_to_process(told: c_int, signal: c_int, pc: usize) -> c_int {
     let process = pids::meant(told);
-    if process == sys::getpid() as c_int && signal != 0 && threads::visible() {
-        channel::send_signal(0, signal, pc);
-        if is_ours(signal) {
-            let _inside = Inside::enter();
-            let info = info(signal, libc::SI_USER, 0);
-            serial::send_signal(core::ptr::null_mut(), signal, &info);
-            return 0;
-        }
+    let is_own = process == sys::getpid() as c_int;
+    if is_own && send_to_own_process(signal, libc::SI_USER, 0, pc) {
+        return 0;
+    }
+    if !is_own && signal != 0 {
+        channel::send_outside(pc);
     }
     unsafe { real::kill(process, signal) }
+}
+
+/// The program sends a signal to itself: whether that is done; otherwise the kernel has to do it.
+pub fn send_to_own_process(signal: c_int, code: c_int, value: usize, pc: usize) -> bool {
+    if signal == 0 || !threads::visible() {
+        return false;
+    }
+    channel::send_signal(0, signal, pc);
+    let is_ours = is_ours(signal);
+    if is_ours {
+        let _inside = Inside::enter();
+        let info = info(signal, code, value);
+        serial::send_signal(core::ptr::null_mut(), signal, &info);
+    }
+    is_ours
 }
 
 unsafe extern "C" fn kill(process: c_int, signal: c_int) -> c_int {
@@ -135,14 +148,12 @@ unsafe extern "C" fn raise(signal: c_int) -> c_int {
 
 unsafe extern "C" fn sigqueue(told: c_int, signal: c_int, value: usize) -> c_int {
     let (pc, process) = (caller(), pids::meant(told));
-    if process == sys::getpid() as c_int && signal != 0 && threads::visible() {
-        channel::send_signal(0, signal, pc);
-        if is_ours(signal) {
-            let _inside = Inside::enter();
-            let info = info(signal, libc::SI_QUEUE, value);
-            serial::send_signal(core::ptr::null_mut(), signal, &info);
-            return 0;
-        }
+    let is_own = process == sys::getpid() as c_int;
+    if is_own && send_to_own_process(signal, libc::SI_QUEUE, value, pc) {
+        return 0;
+    }
+    if !is_own && signal != 0 {
+        channel::send_outside(pc);
     }
     unsafe { real::sigqueue(process, signal, value) }
 }

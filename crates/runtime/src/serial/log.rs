@@ -485,7 +485,13 @@ impl Log {
     pub fn input(&mut self, thread: u32, kind: u32, value: u64) {
         self.settle();
         match kind {
-            kind::CLOCK.. => self.changes += 1,
+            kind::PROCESS
+            | kind::KERNEL_THREAD
+            | kind::PROCESSOR
+            | kind::MEMORY
+            | kind::CLOCK.. => {
+                self.changes += 1;
+            }
             _ => self.stir(),
         }
         self.open_frames(thread);

@@ -189,7 +189,7 @@ fn block_telling(
         match ran {
             _ if is_over && has_happened => {
                 if outcome == Waited::TimedOut && !turn_holder().is_enforced() {
-                    turn_holder().pauses(me);
+                    turn_holder().has_waited(me);
                 }
                 return outcome;
             }
@@ -645,7 +645,7 @@ pub fn sleep(nanoseconds: u64) -> Option<u64> {
     }
 }
 
-/// The running thread asks for the time, sleeps, or has waited for too long.
+/// The running thread asks for the time.
 pub fn pauses() {
     if !off() && threads::visible() {
         with_turn(|me| {
@@ -654,6 +654,12 @@ pub fn pauses() {
             }
         });
     }
+}
+
+/// The program takes a mutex that was destroyed: whether this is a run of a search that records nothing, which is
+/// told so.
+pub fn is_misused() -> bool {
+    !off() && with_turn(|_| turn_holder().explorer.met_misuse())
 }
 
 /// The running thread looks at the world outside, which may be another one now.

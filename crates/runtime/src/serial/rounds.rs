@@ -21,7 +21,9 @@ use crate::{message, record, sys};
 /// In this many steps every thread that could go on has to pause.
 const WINDOW: u64 = 50_000;
 /// So many steps are enough.
-const MOST: u64 = 2_000_000;
+const MOST: u64 = 1_500_000;
+/// A wait that only time has ended counts as so many steps: nobody could go on meanwhile.
+const STEPS_OF_WAIT: u64 = 20;
 /// How many states of the memory may alternate.
 const STATES: usize = 32;
 
@@ -71,7 +73,13 @@ impl Rounds {
 }
 
 impl Scheduler {
-    /// The running thread asks for the time, yields, sleeps, or has waited for too long.
+    /// The running thread has slept, or waited for too long.
+    pub fn has_waited(&mut self, me: *mut Thread) {
+        self.rounds.steps = (self.rounds.steps + STEPS_OF_WAIT).min(WINDOW - 1);
+        self.pauses(me);
+    }
+
+    /// The running thread asks for the time, yields, or has waited.
     pub fn pauses(&mut self, me: *mut Thread) {
         self.log.settle();
         if !self.rounds.is_known(self.log.visible) {

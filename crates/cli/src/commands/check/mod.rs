@@ -39,6 +39,7 @@ use crate::how::How;
 use crate::input::{self, Patience};
 use crate::leave_out::{self, LeaveOut};
 use crate::look::LookArgs;
+use crate::misuse;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
@@ -266,6 +267,8 @@ impl Args {
                         .collect(),
                 );
             }
+            let tables = input::open(trace)?.tables().clone();
+            analysis.take_in_findings(misuse::of(trace, &tables)?.into_iter().collect());
             if recorded.hangs {
                 let found = failure::of_hang(trace, !self.no_confirm)?;
                 analysis.take_in_findings(found.into_iter().collect());

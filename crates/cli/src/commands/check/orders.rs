@@ -6,6 +6,7 @@
 //! happens-before is enforced. How much is done is counted work, a part of the budget of its own.
 
 use deadheat_detect::Method;
+use deadheat_explore::search::Cut;
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_trace::Steps;
 
@@ -123,7 +124,11 @@ impl Args {
         let search = self.limits.glance(executions);
         let archive = self.archive(store);
         let usual = Some(recorded.ended);
-        whole::search(copies, &tables, usual, &archive, &search).map(Some)
+        let mut explored = whole::search(copies, &tables, usual, &archive, &search)?;
+        if input::any_has_threads(&recorded.traces[1..])? {
+            explored.outcome.cuts.push(Cut::Children);
+        }
+        Ok(Some(explored))
     }
 
     /// Records the program with other seeds until one of them shows something.

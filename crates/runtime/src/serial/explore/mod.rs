@@ -299,6 +299,14 @@ impl Explorer {
         self.end(ending::OUTSIDE)
     }
 
+    /// A destroyed mutex was taken; whether nothing is recorded.
+    pub fn met_misuse(&mut self) -> bool {
+        if let Some(board) = self.board {
+            board.board().effects |= effect::MISUSE;
+        }
+        self.is_silent()
+    }
+
     /// A timer has fired, which could have been at any time.
     pub fn met_timer(&mut self) {
         if let Some(board) = self.board {

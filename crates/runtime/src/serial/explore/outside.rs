@@ -439,7 +439,10 @@ fn effect_of(number: libc::c_long) -> u32 {
         | libc::SYS_vfork
         | libc::SYS_execve
         | libc::SYS_execveat
-        | libc::SYS_kill => effect::PROCESSES,
+        | libc::SYS_kill
+        | libc::SYS_pidfd_send_signal
+        | libc::SYS_rt_sigqueueinfo
+        | libc::SYS_process_vm_writev => effect::PROCESSES,
         libc::SYS_read
         | libc::SYS_readv
         | libc::SYS_pread64
@@ -453,7 +456,7 @@ fn effect_of(number: libc::c_long) -> u32 {
 }
 
 /// Calls that are never let happen.
-const ALWAYS: [libc::c_long; 45] = [
+const ALWAYS: [libc::c_long; 50] = [
     libc::SYS_creat,
     libc::SYS_unlink,
     libc::SYS_unlinkat,
@@ -499,6 +502,11 @@ const ALWAYS: [libc::c_long; 45] = [
     libc::SYS_semop,
     libc::SYS_semtimedop,
     libc::SYS_flock,
+    libc::SYS_openat2,
+    libc::SYS_io_uring_setup,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_process_vm_writev,
 ];
 /// Calls that write to a descriptor, and calls that read from one.
 const WRITING: [libc::c_long; 10] = [

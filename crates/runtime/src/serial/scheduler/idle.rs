@@ -143,6 +143,17 @@ impl Scheduler {
         endings::hope(world, waits)
     }
 
+    /// How long somebody outside is waited for who may exist or not, in milliseconds; 0: as long as it takes. Runs of
+    /// a search are many, and nobody outside knows of them.
+    pub(super) fn patience(&self) -> u64 {
+        const OF_SEARCH: u64 = 300;
+        let patience = options::WATCHDOG.get() * 1000;
+        match self.explorer.is_on() && self.explorer.is_silent() {
+            true if patience > 0 => patience.min(OF_SEARCH),
+            _ => patience,
+        }
+    }
+
     /// No time limit is left. Whoever may still end a wait is waited for.
     pub(super) fn hope_for_others(&mut self, arrivals: u32, can_wait: bool) -> bool {
         let world = World::now(self.is_busy_away());
@@ -150,7 +161,7 @@ impl Scheduler {
         if hope != Hope::None && !can_wait {
             return false;
         }
-        let patience = options::WATCHDOG.get() * 1000;
+        let patience = self.patience();
         let is_certain = hope == Hope::Somebody || patience == 0;
         if world.shared && hope != Hope::None {
             let waited = self.wait_for_sharers(arrivals);

@@ -12,10 +12,12 @@ use super::super::task::{State, Waited};
 use super::super::{signals, timers, turn};
 use super::{CHANNELS_END, Scheduler};
 use crate::threads::Thread;
-use crate::{options, record, sys, threads};
+use crate::{record, sys, threads};
 
 /// What puts a thread behind all others.
 const LAST: u32 = 1 << 30;
+/// How long a thread may stay in a call that is to go on before others who could, in milliseconds.
+const PATIENCE: u64 = 1000;
 /// How long the world outside is given at a time, in milliseconds.
 const PAUSE: u64 = 5;
 
@@ -114,10 +116,17 @@ impl Scheduler {
             if server::copy() == 0 && self.look_for_first_time() {
                 continue;
             }
-            if self.is_busy_away() {
+            let is_wished = self.explorer.wanted().is_some() && self.ready > 0;
+            if is_wished && self.away > 0 {
+                // Natively others would go on meanwhile, and may be what it waits for.
+                if !turn::wait_for_arrivals_until(arrivals, PATIENCE) {
+                    self.tell_places();
+                    self.explorer.waits_outside();
+                }
+            } else if self.is_busy_away() {
                 turn::wait_for_arrivals(arrivals);
             } else if self.away > 0 {
-                let patience = options::WATCHDOG.get() * 1000;
+                let patience = self.patience();
                 if patience == 0 || endings::has_living_children() {
                     turn::wait_for_arrivals(arrivals);
                 } else if !turn::wait_for_arrivals_until(arrivals, patience) {
