@@ -364,3 +364,71 @@ fn who_waits_for_a_child_goes_on_though_others_spin() {
     assert!(told.contains("all done"), "{told}");
     assert!(!told.contains("was not closed"), "{told}");
 }
+
+/// What a thread does before it sends a signal to another process, or by a descriptor of this one.
+const SENDS: [&str; 2] = [
+    "
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int value;
+pid_t child;
+static void *ends_it(void *unused) {
+    value = 1;
+    kill(child, SIGTERM);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    int status;
+    child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    pthread_create(&thread, 0, ends_it, 0);
+    waitpid(child, &status, 0);
+    int seen = value;
+    pthread_join(thread, 0);
+    return seen != 1;
+}
+",
+    "
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int value;
+sigset_t set;
+static void *waits(void *unused) {
+    int number;
+    sigwait(&set, &number);
+    value++;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, 0);
+    pthread_create(&thread, 0, waits, 0);
+    value = 1;
+    int file = syscall(SYS_pidfd_open, getpid(), 0);
+    syscall(SYS_pidfd_send_signal, file, SIGUSR1, 0, 0);
+    pthread_join(thread, 0);
+    return value != 2;
+}
+",
+];
+
+#[test]
+fn what_was_done_before_a_signal_is_known_to_whoever_sees_what_comes_of_it() {
+    for source in SENDS {
+        for seed in ["0", "1", "2"] {
+            let (told, report) = check(source, &["--warnings", "--seed", seed]);
+            assert!(told.starts_with("exit: 0"), "{told}");
+            assert_eq!(report["findings"].as_array().unwrap().len(), 0, "{told}");
+        }
+    }
+}

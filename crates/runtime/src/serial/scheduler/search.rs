@@ -12,7 +12,7 @@ use super::super::task::{State, Waited};
 use super::super::{signals, timers, turn};
 use super::{CHANNELS_END, Scheduler};
 use crate::threads::Thread;
-use crate::{options, record, sys, threads};
+use crate::{record, sys, threads};
 
 /// What puts a thread behind all others.
 const LAST: u32 = 1 << 30;
