@@ -404,17 +404,24 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
         .iter()
         .flat_map(|(_, refused)| refused.next.iter().copied());
     let of_predicted = of_deadlocks.chain(of_refused);
-    let mut contexts = Contexts::of(of_races.chain(of_cycles).chain(of_predicted));
+    let wanted: Vec<EventIndex> = of_races.chain(of_cycles).chain(of_predicted).collect();
+    let last = wanted.iter().max().copied();
+    let mut contexts = Contexts::of(wanted);
     let mut benign = Benign::of(&races);
     let input = input::open(path)?;
     let mut steps = Watched::new(input, "explaining");
-    let mut index = 0;
+    let (mut index, mut is_whole) = (0, true);
     while let Some(step) = steps
         .next_step()
         .map_err(|error| input::broken(path, &error))?
     {
         contexts.step(EventIndex(index), &step);
         benign.step(EventIndex(index), &step);
+        // Whoever wants to stop does without what the rest of the trace would tell.
+        if signals::is_stopped() && last.is_none_or(|last| index >= last.0) {
+            is_whole = false;
+            break;
+        }
         index += 1;
     }
     let input = steps.into_inner();
@@ -442,7 +449,11 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
         if let Some(mut finding) = explain.race(pair, rung, &methods.join(", ")) {
             name(&pair, &finding);
             finding.count = found.count;
-            let hints = benign.hints(i);
+            let hints = if is_whole {
+                benign.hints(i)
+            } else {
+                Vec::new()
+            };
             let variable = finding.object.as_ref().map(|object| &*object.name);
             let mut suggested = hints.iter().copied();
             finding.suggestion = variable

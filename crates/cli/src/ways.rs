@@ -14,11 +14,15 @@ use crate::error::Result;
 use crate::input;
 use crate::numbered::Numbered;
 use crate::progress::Watched;
+use crate::signals;
 use crate::witness::{self, Witness};
 
 /// Tells of these findings, which `runs` have found in `trace`, unless they have been told of. A finding with a witness is about the witness's
-/// trace.
+/// trace. Whoever wants to stop does without: all of a trace would be read for it.
 pub fn tell(trace: &Path, runs: &[Run], findings: &mut [Finding], remarks: &mut Vec<String>) {
+    if signals::is_stopped() {
+        return;
+    }
     let proven = witness::proven(runs);
     let untold = findings.iter().filter(|finding| {
         let is_known = finding.witness.is_some() || finding.rung == Rung::Warning;
@@ -126,7 +130,7 @@ fn tell_in(path: &Path, asked: Vec<(usize, Option<Way>)>, findings: &mut [Findin
     let all: Vec<usize> = asked.iter().map(|(number, _)| *number).collect();
     let (told, ways): (Vec<usize>, Vec<Way>) = asked.into_iter().filter_map(with_way).unzip();
     let mut ways = Ways::new(ways);
-    let mut steps = Watched::new(input::open(path)?, "telling how");
+    let mut steps = Watched::new(input::open(path)?, "telling how").until_stopped();
     let mut index = 0;
     while let Some(step) = steps
         .next_step()
@@ -135,6 +139,9 @@ fn tell_in(path: &Path, asked: Vec<(usize, Option<Way>)>, findings: &mut [Findin
         suggestions.step(EventIndex(index), &step, ways.contexts());
         ways.step(EventIndex(index), &step);
         index += 1;
+    }
+    if signals::is_stopped() {
+        return Ok(());
     }
     let names = Names::of(steps.tables());
     let explain = Explain {
