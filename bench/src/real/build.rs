@@ -110,7 +110,12 @@ pub fn kernel(
 ) -> Result<Built, Failure> {
     let folder = cache.join("built/kernels").join(kernel.folder());
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let source = sources.join(kernel.file);
+    // Beside what is built: findings name no folder of the project's then.
+    for file in [kernel.file, "kernel.h"] {
+        let copied = fs::copy(sources.join(file), folder.join(file));
+        copied.map_err(|error| format!("{file}: {error}"))?;
+    }
+    let source = folder.join(kernel.file);
     let build = |kind: &str, program: &Path, words: &[&str]| {
         let made = folder.join(kind);
         let mut command = Command::new(program);
@@ -144,7 +149,7 @@ pub fn kernel(
             _ => Some(build("tsan", Path::new(compiler), &["-fsanitize=thread"])?),
         },
         version: String::new(),
-        lines: crate::scan::lines(&[source.clone()])?,
+        lines: crate::scan::lines(std::slice::from_ref(&source))?,
     })
 }
 

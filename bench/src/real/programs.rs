@@ -210,4 +210,81 @@ pub const PROGRAMS: &[Program] = &[
         input: 10_000,
         load: Load::Once(&["-n4", "77", "input"]),
     },
+    Program {
+        package: "x264",
+        note: "four threads, two pictures",
+        build: "./configure --disable-asm --disable-lavf --disable-ffms --disable-gpac --disable-lsmash --disable-swscale \
+                --disable-avs --disable-opencl --extra-cflags=-O1 && make -j2 x264",
+        ours: None,
+        made: "x264",
+        sources: ".",
+        input: 2 * 96 * 80 * 3 / 2,
+        load: Load::Once(&[
+            "--threads",
+            "4",
+            "--quiet",
+            "--no-progress",
+            "--demuxer",
+            "raw",
+            "--input-res",
+            "96x80",
+            "-o",
+            "/dev/null",
+            "input",
+        ]),
+    },
+    Program {
+        package: "leveldb",
+        note: "`env_test`",
+        build: LEVELDB,
+        ours: None,
+        made: "made/env_test",
+        sources: ".",
+        input: 0,
+        load: Load::Once(&[]),
+    },
+    Program {
+        package: "leveldb",
+        note: "`fault_injection_test`",
+        build: LEVELDB,
+        ours: None,
+        made: "made/fault_injection_test",
+        sources: ".",
+        input: 0,
+        load: Load::Once(&[]),
+    },
+    Program {
+        package: "libuv1",
+        note: "test `threadpool_multiple_event_loops`",
+        build: LIBUV,
+        ours: None,
+        made: "made/uv_run_tests_a",
+        sources: "src",
+        input: 0,
+        load: Load::Once(&[
+            "threadpool_multiple_event_loops",
+            "threadpool_multiple_event_loops",
+        ]),
+    },
+    Program {
+        package: "libuv1",
+        note: "test `fs_file_async`",
+        build: LIBUV,
+        ours: None,
+        made: "made/uv_run_tests_a",
+        sources: "src",
+        input: 0,
+        load: Load::Once(&["fs_file_async", "fs_file_async"]),
+    },
 ];
+
+const LIBUV: &str = "mkdir -p made && cd made && cmake -DBUILD_TESTING=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo .. && \
+                     make -j2 uv_run_tests_a";
+
+/// Its tests want Google's, whose sources Debian has apart.
+const LEVELDB: &str = "mkdir -p made && cd made && cmake -DLEVELDB_BUILD_TESTS=OFF -DLEVELDB_BUILD_BENCHMARKS=OFF \
+    -DLEVELDB_INSTALL=OFF -DHAVE_SNAPPY=OFF -DHAVE_CRC32C=OFF -DHAVE_TCMALLOC=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo .. && \
+    make -j2 leveldb && cd .. && G=/usr/src/googletest && for test in util/env_test db/fault_injection_test; do \
+    c++ -g -O1 -std=c++14 -fno-rtti -DLEVELDB_PLATFORM_POSIX=1 -I. -Iinclude -Imade/include -I$G/googletest -I$G/googletest/include \
+    -I$G/googlemock -I$G/googlemock/include $test.cc util/testutil.cc $G/googletest/src/gtest-all.cc \
+    $G/googlemock/src/gmock-all.cc made/libleveldb.a -lpthread -o made/$(basename $test) || exit 1; done";

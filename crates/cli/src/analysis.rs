@@ -23,7 +23,7 @@ use crate::input::{self, Input};
 use crate::interleaving::Loading;
 use crate::marks;
 use crate::prediction::{self, Model, Predicted};
-use crate::progress::Watched;
+use crate::progress::{AT_ONCE, Watched};
 use crate::signals;
 use crate::suspects;
 use crate::terminal::counted;
@@ -436,6 +436,8 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
         benign.step(EventIndex(index), &step);
         index += 1;
     }
+    // Whoever wants to stop does without what the rest of a long trace would tell.
+    let is_whole = !signals::is_stopped() || index < AT_ONCE;
     let input = steps.into_inner();
     let tables = input.tables();
     let unread = match signals::is_stopped() {
@@ -465,7 +467,11 @@ fn explain(path: &Path, runs: &[Run], cycles: &[Deadlock]) -> Result<Explained> 
         if let Some(mut finding) = explain.race(pair, rung, &methods.join(", ")) {
             name(&pair, &finding);
             finding.count = found.count;
-            let hints = benign.hints(i);
+            let hints = if is_whole {
+                benign.hints(i)
+            } else {
+                Vec::new()
+            };
             let variable = finding.object.as_ref().map(|object| &*object.name);
             let mut suggested = hints.iter().copied();
             finding.suggestion = variable

@@ -13,12 +13,16 @@ use crate::analysis::Run;
 use crate::error::Result;
 use crate::input;
 use crate::numbered::Numbered;
-use crate::progress::Watched;
+use crate::progress::{AT_ONCE, Watched};
+use crate::signals;
 use crate::witness::{self, Witness};
 
 /// Tells of these findings, which `runs` have found in `trace`, unless they have been told of. A finding with a witness is about the witness's
-/// trace.
+/// trace. Whoever wants to stop does without: all of a trace would be read for it.
 pub fn tell(trace: &Path, runs: &[Run], findings: &mut [Finding], remarks: &mut Vec<String>) {
+    if signals::is_stopped() {
+        return;
+    }
     let proven = witness::proven(runs);
     let untold = findings.iter().filter(|finding| {
         let is_known = finding.witness.is_some() || finding.rung == Rung::Warning;
@@ -135,6 +139,9 @@ fn tell_in(path: &Path, asked: Vec<(usize, Option<Way>)>, findings: &mut [Findin
         suggestions.step(EventIndex(index), &step, ways.contexts());
         ways.step(EventIndex(index), &step);
         index += 1;
+    }
+    if signals::is_stopped() && index >= AT_ONCE {
+        return Ok(());
     }
     let names = Names::of(steps.tables());
     let explain = Explain {

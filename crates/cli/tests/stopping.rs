@@ -166,6 +166,22 @@ fn what_goes_on_is_recorded_for_so_long() {
 }
 
 #[test]
+fn a_daemon_is_recorded_for_so_long_and_ended() {
+    let here = Sandbox::new();
+    let becomes_one = "if (fork()) return 0; setsid(); pthread_t a, b;";
+    let source = ENDLESS.replace("pthread_t a, b;", becomes_one);
+    here.file("p.c", &("#include <unistd.h>\n".to_owned() + &source));
+    succeed(&mut here.deadheat(["cc", "-g", "-O0", "-pthread", "p.c", "-o", "p"]));
+    let mut check = here.deadheat(["check", "--for", "4s", "--", "./p"]);
+    // It has this process's end of the pipe as long as it lives: output is complete once it is gone.
+    let output = check.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.contains("ready"), "{told}");
+    assert_eq!(output.status.code(), Some(66), "{told}");
+    assert!(told.contains("race on racy"), "{told}");
+}
+
+#[test]
 fn a_budget_that_ends_loses_nothing() {
     let here = Sandbox::new();
     here.file("p.c", &ENDLESS.replace("for (;;)", "if (0)"));
