@@ -154,7 +154,7 @@ fn sections(rounds: u64, threads: u64, out: &mut dyn Write) -> io::Result<()> {
 
 fn readers(rounds: u64, threads: u64, out: &mut dyn Write) -> io::Result<()> {
     create(threads, out)?;
-    let mut all = |what: &str| -> String {
+    let all = |what: &str| -> String {
         let lines = (1..=threads).map(|thread| what.replace('?', &thread.to_string()));
         lines.collect()
     };

@@ -96,6 +96,7 @@ pub fn predict(
         if predictor.is_over() {
             break;
         }
+        give_back();
         let common = predictor.common(segments.steps.len());
         is_more = segments.next(common, length)?;
     }
@@ -120,6 +121,12 @@ pub fn predict(
         needs_unknown,
     };
     Ok((asked, tables))
+}
+
+/// Gives memory that was used for a segment back to the system: the workers of the next one use other parts of it.
+fn give_back() {
+    // SAFETY: it has no requirement, and touches no memory that is in use.
+    unsafe { libc::malloc_trim(0) };
 }
 
 fn places<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<Pc> {

@@ -24,8 +24,14 @@ struct Sifted {
 }
 
 fn sifted(steps: &[Step], reads: Reads) -> Sifted {
+    sifted_within(usize::MAX, steps, reads)
+}
+
+/// The same with a survey that has so many bytes.
+fn sifted_within(bytes: usize, steps: &[Step], reads: Reads) -> Sifted {
     let mut needs = BranchNeeds::new(reads);
-    let (kept, positions) = sift(steps, |at, left| needs.sifted(&steps[at].event, left));
+    let tell = |at: usize, left| needs.sifted(&steps[at].event, left);
+    let (kept, positions) = sift_within(bytes, steps, tell);
     Sifted {
         window: Window::whole(kept, needs.from(0)),
         positions,
@@ -33,14 +39,22 @@ fn sifted(steps: &[Step], reads: Reads) -> Sifted {
 }
 
 /// What is left, and where that was. `tell` hears of each step what becomes of it.
-fn sift(steps: &[Step], mut tell: impl FnMut(usize, Left)) -> (Vec<Step>, Vec<u32>) {
+fn sift(steps: &[Step], tell: impl FnMut(usize, Left)) -> (Vec<Step>, Vec<u32>) {
+    sift_within(usize::MAX, steps, tell)
+}
+
+fn sift_within(
+    bytes: usize,
+    steps: &[Step],
+    mut tell: impl FnMut(usize, Left),
+) -> (Vec<Step>, Vec<u32>) {
     let look = |mut survey: Survey| {
         steps.iter().for_each(|step| survey.step(step, false));
         survey
     };
-    let mut survey = look(Survey::default());
+    let mut survey = look(Survey::within(bytes));
     if survey.is_misled() {
-        survey = look(Survey::default().without_barriers());
+        survey = look(Survey::within(bytes).without_barriers());
     }
     let constraining = survey.finish();
     let mut sieve = Sieve::new(&constraining);
@@ -135,9 +149,13 @@ fn creates_after_reads(window: &Window) -> bool {
     })
 }
 
-fn agrees(mut window: Window, reads: Reads) {
+fn agrees(window: Window, reads: Reads) {
+    agrees_within(usize::MAX, window, reads);
+}
+
+fn agrees_within(bytes: usize, mut window: Window, reads: Reads) {
     window.border = Default::default();
-    let [sifted, whole] = found(&window, &sifted(&window.steps, reads));
+    let [sifted, whole] = found(&window, &sifted_within(bytes, &window.steps, reads));
     assert!(
         sifted.is_subset(&whole),
         "{sifted:?} {whole:?}\n{window:#?}"
@@ -419,6 +437,15 @@ proptest! {
         if !creates_after_reads(&window) {
             prop_assert_eq!(sifted, whole, "{:#?}", window);
         }
+    }
+
+    /// There is no room for words: pages are kept or left out as a whole.
+    #[test]
+    fn where_pages_are_looked_at(window in windows_of_parts(
+        Shape { variables: 3, rest: EVERYTHING, ..Shape::EVERYTHING },
+        Needed::ByBranch,
+    )) {
+        agrees_within(0, window, Reads::ByBranch);
     }
 
     #[test]

@@ -211,7 +211,7 @@ mod tests {
     fn objects(trace: &str) -> Vec<(u64, u64)> {
         let steps = text::parse(trace).unwrap().steps;
         let base = steps[0].event.addr().0;
-        let found = Objects::of(&steps, |_| true).all;
+        let found = Objects::of(&steps, |_| true, &AtomicBool::new(false)).all;
         found
             .iter()
             .map(|object| (object.start - base, object.end - base))

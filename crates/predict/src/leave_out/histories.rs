@@ -151,3 +151,28 @@ impl Histories {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_goes_on_under_another_number() {
+        let at = |thread, time| Moment { thread, time };
+        let mut histories = Histories::default();
+        let mut access = |history, thread, time, writes| {
+            histories.next(history, at(thread, time), writes, |_| false)
+        };
+        let _ = access(NEW, 0, 1, false);
+        let written = access(NEW, 1, 1, true).history;
+        const FLAG: u32 = 1 << 31;
+        let mut words = [NEW, written | FLAG, written, NEW];
+        assert!(histories.keep(words.iter_mut(), FLAG - 1));
+        let kept = words[2];
+        assert_eq!(words, [NEW, kept | FLAG, kept, NEW]);
+        let next = histories.next(kept, at(0, 2), false, |_| false);
+        assert!(next.is_unordered && next.has_several);
+        assert!(!histories.next(kept, at(1, 2), true, |_| false).is_unordered);
+        assert_eq!(histories.next(NEW, at(1, 1), true, |_| false).history, kept);
+    }
+}

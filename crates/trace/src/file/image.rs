@@ -12,6 +12,8 @@ compile_error!("recordings are read in place, as little-endian words");
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
+/// The system maps no more words before one that is touched.
+const AROUND: u64 = 1 << 14;
 
 /// All words there are. Every block starts at a word: headers and payloads are whole ones.
 #[derive(Debug)]
@@ -79,11 +81,11 @@ impl Image {
         drop(advised);
     }
 
-    /// The same of a block that was read.
+    /// The same of a block that was read, and of a little before: whoever touched its first page may have brought back what is around it.
     pub fn release_block(&self, start: u64) {
         if let Some((_, payload)) = self.block_at(start) {
             let end = start + (BlockHeader::WORDS + payload.len()) as u64;
-            self.release(start, end);
+            self.release(start.saturating_sub(AROUND), end);
         }
     }
 

@@ -138,7 +138,7 @@ impl Names {
             Place::Variable { name, offset } => (name, *offset),
         };
         let needs = offset.saturating_add(size.max(1));
-        let cell = match self.variables.get(&**name) {
+        let cell = match self.variables.get(name) {
             Some(cell) => *cell,
             None => self.new_cell(name, needs, at)?,
         };
