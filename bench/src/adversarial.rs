@@ -247,7 +247,7 @@ fn atomics(rounds: u64, threads: u64, out: &mut dyn Write) -> io::Result<()> {
         let thread = next(&mut dice) % threads + 1;
         let at = (next(&mut dice) % 4) as usize;
         let (value, after) = (cells[at], cells[at] + 1);
-        if next(&mut dice) % 2 == 0 {
+        if next(&mut dice).is_multiple_of(2) {
             writeln!(
                 out,
                 "T{thread}|rmw(c{at}:8={value}->{after},seqcst)|2:{thread}"
