@@ -115,6 +115,31 @@ fn functions_with_hooks_leave_nothing_out() {
     }
 }
 
+/// What one thread changes by a call another one sees by a call: no memory of the program's is in between.
+#[test]
+fn what_the_c_library_keeps_for_all_threads_is_named() {
+    let program = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+static void *change(void *unused) {
+    setenv("MODE", "fast", 1);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, change, 0);
+    assert(!getenv("MODE"));
+    pthread_join(thread, 0);
+    return 0;
+}
+"#;
+    let stats = explored([program, ""], "gcc", "-O0", true);
+    assert_eq!(stats["exhausted"], false, "{stats:#}");
+    let cuts = stats["cuts"].to_string();
+    assert!(cuts.contains("by calls of setenv"), "{cuts}");
+}
+
 #[test]
 fn a_program_that_accesses_nothing_leaves_nothing_out() {
     let stats = explored(["int main(void) { return 0; }", ""], "gcc", "-O2", true);

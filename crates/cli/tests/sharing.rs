@@ -255,6 +255,65 @@ int main(void) {
     assert!((3 * 64..2000).contains(&long.events()), "{}", long.events());
 }
 
+/// A copy of much memory of which threads share a little.
+#[test]
+fn of_a_range_what_is_shared_is_recorded() {
+    let here = Sandbox::new();
+    here.file(
+        "range.c",
+        r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+struct settings {
+    long before[300];
+    int level;
+    long behind[300];
+};
+static struct settings common;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *number) {
+    struct settings *own = malloc(sizeof *own);
+    long sum = 0;
+    for (int i = 0; i < 30; i++) {
+        pthread_mutex_lock(&lock);
+        memcpy(own, &common, sizeof *own);
+        pthread_mutex_unlock(&lock);
+        for (int k = 0; k < 300; k++)
+            own->before[k] += own->level;
+        sum += own->before[i];
+    }
+    if (number)
+        common.level = sum != 0;
+    else
+        memmove(own, &common, sizeof *own);
+    free(own);
+    return 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(threads + i, 0, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+"#,
+    );
+    succeed(&mut here.deadheat(["cc", "-g", "-O0", "-pthread", "range.c", "-o", "range"]));
+    for seed in ["0", "1", "2"] {
+        let check = ["check", "--seed", seed, "--survey-above", "20000", "--", "./range"];
+        let long = told(here.deadheat(check).stdin(Stdio::null()));
+        assert_eq!(long.code, Some(66), "{}{}", long.out, long.err);
+        long.has(LEFT_OUT).has("confirmed race on common.level");
+        assert!(long.events() < 1000, "{}", long.events());
+        let (_, id) = &long.findings()[0];
+        let id = id.trim_end_matches(']');
+        let mut replay = here.deadheat(["replay", id, "--times", "3"]);
+        told(&mut replay).has("3 of 3 times");
+    }
+}
+
 #[test]
 fn a_long_run_that_crashes_is_repeated_up_to_there() {
     let busy = Busy::new("racy++", "*nothing=1", "run()");

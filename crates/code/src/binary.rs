@@ -122,6 +122,18 @@ impl Binary {
         })
     }
 
+    /// Which of these functions it has from libraries.
+    pub fn imported<'a>(&self, names: &[&'a str]) -> Vec<&'a str> {
+        let Ok(object) = object::File::parse(&*self.data) else {
+            return Vec::new();
+        };
+        let imported = |name: &&&str| {
+            let mut symbols = object.dynamic_symbols();
+            symbols.any(|symbol| symbol.is_undefined() && symbol.name() == Ok(**name))
+        };
+        names.iter().filter(imported).copied().collect()
+    }
+
     /// The name that the linker knows the function at an address by, if it has one. Debug information is not asked.
     pub fn symbol(&self, address: u64) -> Option<String> {
         let object = object::File::parse(&*self.data).ok()?;

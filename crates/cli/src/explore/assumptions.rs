@@ -7,14 +7,15 @@
 //! * functions of the program that were compiled without hooks,
 //! * libraries without hooks, except those that come with the compilers (their functions are stood
 //!   in for, or share nothing by themselves),
-//! * atomic instructions and system calls in assembly.
+//! * atomic instructions and system calls in assembly,
+//! * functions of the C library that change what it or the kernel keeps for all threads.
 //!
 //! What the search meets on its way (timers, joins that fail, the world outside) it says itself:
 //! [`Copies::left_out`](super::copies::Copies::left_out).
 
 use deadheat_explore::search::Cut;
 use deadheat_report::{Binaries, Names, own_place};
-use deadheat_trace::Tables;
+use deadheat_trace::{Module, Tables};
 
 use crate::assembly::{Assembly, is_understood};
 
@@ -38,6 +39,43 @@ const TOOLCHAIN: [&str; 13] = [
     "linux-vdso",
 ];
 
+/// Functions of the C library by which a thread changes what others see by calls of their own: generators of
+/// random numbers, the environment, the folder, positions in files and what files hold.
+const COMMON_STATE: [&str; 32] = [
+    "srand",
+    "srandom",
+    "srand48",
+    "seed48",
+    "lcong48",
+    "initstate",
+    "setstate",
+    "setenv",
+    "unsetenv",
+    "putenv",
+    "clearenv",
+    "chdir",
+    "fchdir",
+    "umask",
+    "setlocale",
+    "strtok",
+    "setrlimit",
+    "setrlimit64",
+    "setpriority",
+    "lseek",
+    "pwrite",
+    "pwrite64",
+    "pwritev",
+    "ftruncate",
+    "ftruncate64",
+    "truncate",
+    "truncate64",
+    "open_memstream",
+    "fmemopen",
+    "tmpfile",
+    "tmpfile64",
+    "hcreate",
+];
+
 /// What a recorded program does that no search sees.
 pub fn not_met(tables: &Tables) -> Vec<Cut> {
     let assembly = Assembly::of(tables).map(|assembly| Cut::Assembly(assembly.told()));
@@ -49,7 +87,33 @@ pub fn not_met(tables: &Tables) -> Vec<Cut> {
         told.push_str(&format!(" and {more} more"));
     }
     let uninstrumented = (!told.is_empty()).then_some(Cut::Uninstrumented(told));
-    assembly.into_iter().chain(uninstrumented).collect()
+    let common = common_state(tables);
+    let common = (!common.is_empty()).then(|| Cut::CommonState(common.join(", ")));
+    let all = [assembly, uninstrumented, common];
+    all.into_iter().flatten().collect()
+}
+
+/// The functions that the program calls of [`COMMON_STATE`].
+fn common_state(tables: &Tables) -> Vec<&'static str> {
+    let binaries = Binaries::of(tables);
+    let mut found = Vec::new();
+    for module in &tables.modules {
+        if is_of_toolchain(module) {
+            continue;
+        }
+        if let Some((binary, _)) = binaries.find_address(module.start) {
+            found.extend(binary.imported(&COMMON_STATE));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn is_of_toolchain(module: &Module) -> bool {
+    let file = module.path.file_name().unwrap_or_default();
+    let file = file.to_string_lossy();
+    TOOLCHAIN.iter().any(|name| file.starts_with(name))
 }
 
 /// Functions and libraries without hooks, for people.
@@ -58,19 +122,15 @@ fn uninstrumented(tables: &Tables) -> Vec<String> {
     let binaries = Binaries::of(tables);
     let mut found = Vec::new();
     for module in &tables.modules {
-        let file = module
-            .path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy();
-        if TOOLCHAIN.iter().any(|name| file.starts_with(name)) {
+        if is_of_toolchain(module) {
             continue;
         }
         let Some((binary, _)) = binaries.find_address(module.start) else {
             continue;
         };
         if binary.hooked().is_empty() && !binary.has_main() {
-            found.push(file.into_owned());
+            let file = module.path.file_name().unwrap_or_default();
+            found.push(file.to_string_lossy().into_owned());
             continue;
         }
         let place = |start: u64| own_place(&names.frames_at(start.wrapping_add(module.bias) + 1));

@@ -66,6 +66,8 @@ pub enum Cut {
     Assembly(String),
     /// Code without hooks, which is not seen, at these places.
     Uninstrumented(String),
+    /// These functions change what the C library or the kernel keeps for all threads.
+    CommonState(String),
     /// A process that the program has forked has threads of its own: their orders.
     Children,
     /// So many times the same turns led to something else.
@@ -101,6 +103,9 @@ impl fmt::Display for Cut {
             Cut::Calls => write!(f, "not all calls of functions of libraries were told apart"),
             Cut::Assembly(places) => {
                 write!(f, "what assembly does is not seen ({places})")
+            }
+            Cut::CommonState(functions) => {
+                write!(f, "what threads share by calls of {functions} is not seen")
             }
             Cut::Children => write!(f, "orders of threads of child processes were not tried"),
             Cut::Uninstrumented(places) => write!(

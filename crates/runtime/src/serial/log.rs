@@ -212,12 +212,19 @@ impl Log {
 
     /// Looks at an access that is about to happen; whether the recording is to have it.
     #[inline]
-    fn look(&mut self, thread: u32, writes: bool, addr: usize, length: usize) -> bool {
+    fn look(
+        &mut self,
+        thread: u32,
+        writes: bool,
+        addr: usize,
+        length: usize,
+        is_range: bool,
+    ) -> bool {
         if !self.shared.is_on {
             return true;
         }
         self.shared.events(self.events);
-        let seen = self.shared.access(thread, writes, addr, length);
+        let seen = self.shared.access(thread, writes, addr, length, is_range);
         if seen.is_external && self.shared.leaves_out {
             self.catch_up();
         }
@@ -268,7 +275,7 @@ impl Log {
     }
 
     fn defer(&mut self, thread: u32, kind: u64, addr: usize, length: usize, pc: usize) {
-        let is_wanted = self.look(thread, true, addr, length);
+        let is_wanted = self.look(thread, true, addr, length, kind == 0);
         if is_wanted {
             self.open_frames(thread);
         } else {
@@ -295,7 +302,7 @@ impl Log {
         if kind < word::WRITE1 {
             self.let_pass(addr, size_of_kind(kind), pc);
             self.put_kept();
-            if !self.look(thread, false, addr, size_of_kind(kind)) {
+            if !self.look(thread, false, addr, size_of_kind(kind), false) {
                 self.pass();
                 return;
             }
@@ -317,7 +324,7 @@ impl Log {
         } else {
             self.let_pass(addr, length, pc);
             self.put_kept();
-            if !self.look(thread, false, addr, length) {
+            if !self.look(thread, false, addr, length, true) {
                 self.pass();
                 return;
             }
@@ -378,7 +385,24 @@ impl Log {
         }
     }
 
+    /// An access to a range. Where something is left out, only what is wanted of it is written down, in
+    /// pieces; they count as one event.
     fn put_range(&mut self, thread: u32, write: bool, addr: usize, length: usize, pc: usize) {
+        if !self.shared.leaves_out_of(thread) {
+            return self.put_piece(thread, write, addr, length, pc);
+        }
+        let events = self.events;
+        let end = addr + length;
+        let mut at = addr;
+        while let Some([from, upto]) = Shared::next_wanted(at, end) {
+            self.put_piece(thread, write, from, upto - from, pc);
+            self.events = events;
+            at = upto;
+        }
+        self.pass();
+    }
+
+    fn put_piece(&mut self, thread: u32, write: bool, addr: usize, length: usize, pc: usize) {
         let kind = if write {
             word::ext::RANGE_WRITE
         } else {

@@ -323,9 +323,11 @@ impl Args {
             .remarks
             .extend(told::stopped(is_cut_short, is_stopped));
         if let Some(others) = &mut others {
-            if let Others::Searched(searched) = others {
-                is_open |= !searched.unsettled.is_empty();
-            }
+            is_open |= match &*others {
+                Others::Searched(searched) => !searched.unsettled.is_empty(),
+                Others::Seeds { .. } => false,
+                Others::TooLong => true,
+            };
             let mut found = others.take_findings();
             found.retain(|finding| !suppressions.match_finding(finding));
             ways::tell(&recorded.traces[0], &[], &mut found, &mut analysis.remarks);

@@ -94,6 +94,9 @@ impl Replay {
     /// Counts the next event, or events if it is a range, if this is it.
     #[inline]
     fn take(&mut self, index: usize, deed: &Deed) -> bool {
+        if deed.size > 8 && self.is_unsaid(deed) {
+            return self.take_pieces(index, deed);
+        }
         let Some(plan) = &self.plan else {
             return true;
         };
@@ -126,6 +129,30 @@ impl Replay {
         }
         self.follower(index).done += taken;
         true
+    }
+
+    /// The same for an access to a range of which the plan may have some pieces, in the order of their addresses; false
+    /// if the next event is none of them.
+    fn take_pieces(&mut self, index: usize, deed: &Deed) -> bool {
+        let end = deed.addr.saturating_add(deed.size);
+        let (mut from, mut taken) = (deed.addr, 0);
+        while let Some(piece) = self
+            .plan
+            .as_ref()
+            .and_then(|plan| plan.event(index, self.seen(index).done + taken))
+        {
+            // Where that is not known, they are as many as there is room for.
+            let at = self.address(&piece).unwrap_or(from);
+            let upto = at.saturating_add(usize::from(piece.size));
+            let is_inside = at >= from && upto <= end;
+            if piece.op != deed.op || !self.same_place(&piece, deed.pc) || !is_inside {
+                break;
+            }
+            from = upto;
+            taken += 1;
+        }
+        self.follower(index).done += taken;
+        taken > 0
     }
 
     /// Where an event's address lies in this run; `None` if that is not compared.

@@ -189,9 +189,16 @@ impl Shared {
         }
     }
 
-    /// An access that is about to happen.
+    /// An access that is about to happen. Of a range the recording may have a part, else all or nothing.
     #[inline]
-    pub fn access(&mut self, thread: u32, writes: bool, addr: usize, bytes: usize) -> Seen {
+    pub fn access(
+        &mut self,
+        thread: u32,
+        writes: bool,
+        addr: usize,
+        bytes: usize,
+        is_range: bool,
+    ) -> Seen {
         let mut seen = Seen {
             is_wanted: !self.leaves_out || thread as usize >= THREADS,
             is_external: false,
@@ -232,11 +239,26 @@ impl Shared {
                 seen.is_external |= is_external;
                 seen.is_wanted |= is_wanted;
             }
-            if word < last {
+            if word < last && !is_range {
                 self.found.mark_linked(word);
             }
         }
         seen
+    }
+
+    /// Whether accesses of a thread may be left out.
+    #[inline]
+    pub fn leaves_out_of(&self, thread: u32) -> bool {
+        self.leaves_out && (thread as usize) < THREADS
+    }
+
+    /// The next part of a range that the recording is to have.
+    pub fn next_wanted(from: usize, end: usize) -> Option<[usize; 2]> {
+        // A word begins there, or the range.
+        let mut starts = core::iter::once(from).chain((from / 8 * 8 + 8..end).step_by(8));
+        let first = starts.find(|at| *at < end && maps::is_wanted(*at))?;
+        let upto = starts.find(|at| !maps::is_wanted(*at)).unwrap_or(end);
+        Some([first, upto])
     }
 
     /// A write has happened.
