@@ -302,7 +302,15 @@ int main(void) {
     );
     succeed(&mut here.deadheat(["cc", "-g", "-O0", "-pthread", "range.c", "-o", "range"]));
     for seed in ["0", "1", "2"] {
-        let check = ["check", "--seed", seed, "--survey-above", "20000", "--", "./range"];
+        let check = [
+            "check",
+            "--seed",
+            seed,
+            "--survey-above",
+            "20000",
+            "--",
+            "./range",
+        ];
         let long = told(here.deadheat(check).stdin(Stdio::null()));
         assert_eq!(long.code, Some(66), "{}{}", long.out, long.err);
         long.has(LEFT_OUT).has("confirmed race on common.level");

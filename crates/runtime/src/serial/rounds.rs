@@ -8,11 +8,13 @@
 //! before, if nothing else happens that others could notice, and if every thread that could go on
 //! pauses again and again, then the threads go round.
 //!
-//! After [`MOST`] steps of that the run is ended, if nobody outside could change anything. That is
+//! Then time passes faster and faster, so that whoever waits for a moment to come sees it soon, as when all
+//! threads sleep. After [`MOST`] steps of that the run is ended, if nobody outside could change anything. That is
 //! no finding: the recording says how it was closed. What a thread writes to its own stack does not
 //! count, nor does the time. Whoever counts attempts in memory that others can look at, or waits for
 //! a descriptor, goes on.
 
+use super::endings::World;
 use super::scheduler::Scheduler;
 use super::task::State;
 use crate::threads::Thread;
@@ -22,6 +24,8 @@ use crate::{message, record, sys};
 const WINDOW: u64 = 50_000;
 /// So many steps are enough.
 const MOST: u64 = 1_500_000;
+/// How much time passes at most behind a window, in microseconds.
+const LONGEST_LEAP: u64 = 600_000_000;
 /// A wait that only time has ended counts as so many steps: nobody could go on meanwhile.
 const STEPS_OF_WAIT: u64 = 20;
 /// How many states of the memory may alternate.
@@ -117,9 +121,18 @@ impl Scheduler {
         self.rounds.before += self.rounds.steps;
         self.rounds.steps = 0;
         self.rounds.window = window.wrapping_add(1);
+        if self.may_leap() {
+            self.steps += leap(self.rounds.before / WINDOW);
+        }
         if self.rounds.before >= MOST && self.can_hang() {
             self.goes_round();
         }
+    }
+
+    /// Whether nobody has a time of their own: a schedule, a search, or whoever is outside.
+    fn may_leap(&mut self) -> bool {
+        let is_free = !self.replay.is_on() && !self.explorer.is_on();
+        is_free && self.away == 0 && !World::now(false).children
     }
 
     /// Says so, closes the recording and ends the program.
@@ -141,9 +154,23 @@ impl Scheduler {
     }
 }
 
+/// How much time passes behind so many windows: twice as much each time.
+fn leap(windows: u64) -> u64 {
+    (WINDOW << windows.min(20)).min(LONGEST_LEAP)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_passes_faster_and_faster() {
+        assert_eq!(leap(1), 2 * WINDOW);
+        assert!((1..200).all(|at| leap(at) <= leap(at + 1) && leap(at) <= LONGEST_LEAP));
+        // An hour and more, before the run is ended.
+        let all: u64 = (1..MOST / WINDOW).map(leap).sum();
+        assert!(all > 3_600_000_000, "{all}");
+    }
 
     #[test]
     fn states_that_alternate_are_known_and_others_are_not() {

@@ -67,7 +67,7 @@ pub struct Scheduler {
     policy: Option<Chosen>,
     /// Accesses left until the policy is asked.
     slice: u64,
-    steps: u64,
+    pub(super) steps: u64,
     waits: u64,
     /// How many events there were when all who could were told to look again.
     looked_at: u64,
