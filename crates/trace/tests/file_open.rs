@@ -53,7 +53,7 @@ fn other_versions() {
     };
     insta::assert_snapshot!(
         refused(&with_version(VERSION + 1)),
-        @"trace.dht: format version 6, this deadheat reads up to 5; use a newer deadheat"
+        @"trace.dht: format version 7, this deadheat reads up to 6; use a newer deadheat"
     );
     assert!(refused(&with_version(0)).contains("damaged"));
     for version in 1..=VERSION {
