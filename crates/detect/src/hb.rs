@@ -146,6 +146,8 @@ mod tests {
         let writes: String = (0..100).map(|place| format!("A|w(x)|{place}\n")).collect();
         let trace = writes + "B|r(x)|1000\n";
         assert_eq!(races(Hb::of_all_places(), &trace), 100);
-        assert!(races(Hb::new(), &trace) >= MOST);
+        // Elsewhere places stand for each other beyond so many.
+        let usual = races(Hb::new(), &trace);
+        assert!((1..=MOST).contains(&usual), "{usual}");
     }
 }
