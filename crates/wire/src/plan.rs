@@ -177,7 +177,8 @@ pub struct PlanSegment {
 pub struct Region(pub u32);
 
 impl Region {
-    /// The address is not compared.
+    /// The address is not compared. Of accesses the plan has the one in the recorded run: where it lacks others at the same
+    /// place, that tells them apart.
     pub const ANY: Region = Region(0);
     /// The address is that in the recorded run.
     pub const FIXED: Region = Region(1);

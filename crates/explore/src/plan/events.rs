@@ -146,7 +146,11 @@ impl<'a> Events<'a> {
             (Op::Receive, Some(channel)) if SIGNAL_CHANNELS.contains(&(channel as usize)) => {
                 (Region::FIXED, channel)
             }
-            (_, Some(address)) if address != 0 => self.regions.locate(address, tables),
+            (_, Some(address)) if address != 0 => match self.regions.locate(address, tables) {
+                // A plan that lacks accesses tells them by where they were.
+                (Region::ANY, _) if matches!(op, Op::Read | Op::Write) => (Region::ANY, address),
+                located => located,
+            },
             _ => (Region::ANY, 0),
         };
         if let (Op::Free, Some(start)) = (op, address) {

@@ -104,7 +104,10 @@ impl Replay {
         let Some(first) = plan.event(index, done) else {
             return false;
         };
-        let addressed = self.address(&first).is_none_or(|addr| addr == deed.addr);
+        let addressed = match self.address(&first) {
+            Some(addr) => addr == deed.addr,
+            None => !self.is_unsaid(deed) || self.was_there(&first, deed.addr),
+        };
         if first.op != deed.op || !self.same_place(&first, deed.pc) || !addressed {
             return false;
         }
@@ -141,8 +144,9 @@ impl Replay {
             .as_ref()
             .and_then(|plan| plan.event(index, self.seen(index).done + taken))
         {
-            // Where that is not known, they are as many as there is room for.
-            let at = self.address(&piece).unwrap_or(from);
+            let at = self
+                .address(&piece)
+                .unwrap_or_else(|| self.recorded_at(&piece).unwrap_or(from));
             let upto = at.saturating_add(usize::from(piece.size));
             let is_inside = at >= from && upto <= end;
             if piece.op != deed.op || !self.same_place(&piece, deed.pc) || !is_inside {
@@ -166,6 +170,19 @@ impl Replay {
                 start => Some((start + event.target) as usize),
             },
         }
+    }
+
+    /// Whether an access whose address is not compared otherwise was at this one. Others than those of the plan may
+    /// happen at its place.
+    fn was_there(&self, event: &Planned, addr: usize) -> bool {
+        self.recorded_at(event).is_none_or(|at| at == addr)
+    }
+
+    /// Where it was in the recorded run, if addresses are the same in this one.
+    fn recorded_at(&self, event: &Planned) -> Option<usize> {
+        let is_steady = self.plan.as_ref()?.header.steady != 0;
+        let is_known = Region(event.region) == Region::ANY && event.target != 0;
+        (is_steady && is_known).then_some(event.target as usize)
     }
 
     /// Whether an event is at this place.
