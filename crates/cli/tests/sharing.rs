@@ -259,38 +259,13 @@ int main(void) {
 #[test]
 fn a_long_run_in_rust_is_confirmed() {
     let here = Sandbox::new();
-    here.file(
-        "long.rs",
-        r#"
-use std::cell::UnsafeCell;
-use std::sync::Mutex;
-struct Count(UnsafeCell<u64>);
-unsafe impl Sync for Count {}
-fn main() {
-    let mut given = std::env::args().skip(1).map(|word| word.parse::<usize>().unwrap());
-    let (threads, rounds) = (given.next().unwrap(), given.next().unwrap());
-    let all = Mutex::new(Vec::new());
-    let count = Count(UnsafeCell::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                for round in 0..rounds {
-                    let line: Vec<String> = (0..40).map(|x| format!("{}", x * round)).collect();
-                    let count = &count;
-                    unsafe { *count.0.get() += line.len() as u64 };
-                    all.lock().unwrap().push(line);
-                }
-            });
-        }
-    });
-    let lengths = all.into_inner().unwrap().iter().map(Vec::len).sum::<usize>();
-    println!("{} {}", lengths, unsafe { *count.0.get() } > 0);
-}
-"#,
-    );
-    for seed in ["0", "1", "2"] {
-        let check = ["check", "--seed", seed, "--survey-above", "20000", "long.rs", "3", "20"];
-        let long = told(here.deadheat(check).stdin(Stdio::null()));
+    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/real/kernels");
+    let kernel = std::fs::read_to_string(kernels.join("raytrace.rs")).unwrap();
+    here.file("raytrace.rs", &kernel);
+    for seed in ["0", "1"] {
+        let mut check = here.deadheat(["check", "--seed", seed, "--survey-above", "100000"]);
+        check.args(["--cflags", "--cfg racing -O", "raytrace.rs", "4", "12"]);
+        let long = told(check.stdin(Stdio::null()));
         assert_eq!(long.code, Some(66), "{}{}", long.out, long.err);
         long.has(LEFT_OUT).has("confirmed race on ");
     }
