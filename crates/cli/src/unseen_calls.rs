@@ -1,8 +1,9 @@
 //! System calls that a program makes by itself, and that order threads or have them wait in a way that
 //! is not understood. Races that they may have ordered are warnings.
 //!
-//! Calls by the C library's `syscall` are noticed one by one. liburing makes its own, in assembly: where it is
-//! loaded, whatever is submitted may be done by the kernel at any time.
+//! Calls by the C library's `syscall` are noticed one by one. Some libraries make their own, in assembly: where
+//! liburing is loaded, whatever is submitted may be done by the kernel at any time, and the runtimes of OpenMP keep
+//! threads apart by futexes and their own atomics.
 
 use std::path::Path;
 
@@ -13,13 +14,19 @@ use deadheat_wire::{MAKES_UNSEEN_CALL, UNSEEN_CALLS};
 use crate::error::Result;
 use crate::input;
 
-/// What is said of a program that has liburing loaded.
-const LIBURING: &str = "io_uring by liburing";
+/// Libraries that order threads unseen, by the beginnings of their names, and what is said of programs that have one.
+const LIBRARIES: [(&str, &str); 4] = [
+    ("liburing", "io_uring by liburing"),
+    ("libgomp.", "OpenMP by libgomp"),
+    ("libomp.", "OpenMP by libomp"),
+    ("libiomp5.", "OpenMP by libiomp5"),
+];
 
-/// Whether a library is liburing.
-fn is_liburing(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with("liburing"))
+/// What is said of a program that has this library, if it orders threads unseen.
+fn of_library(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_str()?;
+    let mut known = LIBRARIES.iter();
+    known.find_map(|(beginning, told)| name.starts_with(beginning).then_some(*told))
 }
 
 /// The calls of a recorded run.
@@ -66,11 +73,9 @@ impl UnseenCalls {
             rest.split(' ').next().map(str::to_owned)
         };
         let mut names: Vec<String> = tables.notes.iter().filter_map(name).collect();
-        let has_liburing = tables
-            .modules
-            .iter()
-            .any(|module| is_liburing(&module.path));
-        names.extend(has_liburing.then(|| LIBURING.to_owned()));
+        let modules = tables.modules.iter();
+        let of_libraries = modules.filter_map(|module| of_library(&module.path));
+        names.extend(of_libraries.map(str::to_owned));
         (!names.is_empty()).then(|| UnseenCalls {
             names,
             at: Vec::new(),
@@ -100,7 +105,8 @@ impl UnseenCalls {
     }
 
     fn come_between(&self, indexes: &[u64]) -> bool {
-        if self.names.iter().any(|name| name == LIBURING) {
+        let is_of_library = |name: &String| LIBRARIES.iter().any(|(_, told)| told == name);
+        if self.names.iter().any(is_of_library) {
             return true;
         }
         let lasts = self.names.iter().any(|name| name.starts_with("io_uring"));
@@ -129,11 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn liburing_is_known_by_its_name() {
-        assert!(is_liburing(Path::new("/usr/lib/liburing.so.2.3")));
-        assert!(!is_liburing(Path::new("/usr/lib/libur.so")));
+    fn libraries_are_known_by_their_names() {
+        let of = |path: &str| of_library(Path::new(path));
+        assert_eq!(of("/usr/lib/liburing.so.2.3"), Some(LIBRARIES[0].1));
+        assert_eq!(of("/usr/lib/libgomp.so.1"), Some(LIBRARIES[1].1));
+        assert_eq!(of("/usr/lib/libompi.so"), None);
+        assert_eq!(of("/usr/lib/libur.so"), None);
         let calls = UnseenCalls {
-            names: vec![LIBURING.to_owned()],
+            names: vec![LIBRARIES[0].1.to_owned()],
             at: Vec::new(),
         };
         assert!(calls.come_between(&[1, 3]));
