@@ -19,6 +19,7 @@ mod context;
 pub mod endings;
 pub mod explore;
 mod hang;
+mod kernel_wait;
 mod log;
 mod policy;
 pub mod replay;
@@ -115,8 +116,16 @@ pub fn start() {
     // SAFETY: the recording is being set up: one thread, and nobody else looks.
     let scheduler = unsafe { scheduler() };
     scheduler.start();
-    turn::start(options::THREADS.get() == 0 && context::supported());
+    let green = options::THREADS.get() == 0 && context::supported() && !has_unseen_waits();
+    turn::start(green);
     watchdog::start();
+}
+
+/// Whether the program has a library that waits in calls which nobody intercepts: libgomp. Its
+/// threads are overtaken often, and a carrier that is overtaken is lost.
+fn has_unseen_waits() -> bool {
+    // SAFETY: the name is a C string.
+    unsafe { !libc::dlsym(libc::RTLD_DEFAULT, c"GOMP_barrier".as_ptr()).is_null() }
 }
 
 /// In a forked process: the calling thread is alone.

@@ -632,11 +632,19 @@ impl Scheduler {
     pub(super) fn say_wait(&mut self, index: usize) {
         // SAFETY: records of threads that have not ended.
         let thread = unsafe { &*self.tasks[index] };
-        let what = thread.task.kind.name();
-        message::say(format_args!(
-            "  T{} waits for {what} {:#x}",
-            thread.id, thread.task.object
-        ));
+        if thread.task.state == State::Away {
+            message::say(format_args!(
+                "  T{} is in a call that takes no turn",
+                thread.id
+            ));
+        } else {
+            message::say(format_args!(
+                "  T{} waits for {} {:#x}",
+                thread.id,
+                thread.task.kind.name(),
+                thread.task.object
+            ));
+        }
         if let Some(wait) = &thread.task.unended {
             // SAFETY: it has not ended, so its state is there.
             unsafe { self.log.open_frames_of(thread.id, thread.local) };

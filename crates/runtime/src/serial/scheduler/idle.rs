@@ -3,6 +3,7 @@
 use deadheat_wire::explore::ending;
 
 use super::super::endings::{self, Hope, Wait, World};
+use super::super::kernel_wait::KernelWait;
 use super::super::task::{State, Task, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
@@ -112,13 +113,29 @@ impl Scheduler {
         false
     }
 
-    /// Whether a thread is in a call, and does not merely wait there for something outside.
+    /// Whether a thread is in a call, and does not merely wait there for something outside, or for others that wait, too.
     pub(super) fn is_busy_away(&self) -> bool {
         self.tasks[self.ready..self.count].iter().any(|thread| {
             // SAFETY: records of threads that have not ended; we have the turn.
             let task = unsafe { &(**thread).task };
-            task.state == State::Away && !task.waits_outside
+            task.state == State::Away
+                && !task.waits_outside
+                && KernelWait::of(unsafe { turn::home_of(*thread) }).is_none()
         })
+    }
+
+    /// Nobody has had the turn for a while. If nobody can come back to it by itself, an enforced schedule has failed, and
+    /// a recording ends, if that has lasted for long.
+    pub fn nobody_comes(&mut self, long: bool) {
+        if self.count == 0 || self.is_busy_away() {
+            return;
+        }
+        if self.cut_short(true) {
+            sys::exit_group(4);
+        }
+        if long {
+            self.waits_outside();
+        }
     }
 
     /// What may still end the waits of those who cannot run.

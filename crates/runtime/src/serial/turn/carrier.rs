@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
 use super::super::context::{self, ARRIVALS, Context};
 use super::super::explore::server;
@@ -24,6 +24,14 @@ static CARRIER: Carrier = Carrier(UnsafeCell::new(Context::new()));
 static GOES_HOME: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 /// That thread is at its end, and must be gone before anybody else runs.
 static FOR_GOOD: AtomicU32 = AtomicU32::new(0);
+
+/// The kernel thread that is the carrier now.
+static TID: AtomicI32 = AtomicI32::new(0);
+
+/// The same for others.
+pub fn tid() -> i32 {
+    TID.load(Ordering::Relaxed)
+}
 
 /// Starts a carrier; false if there is no kernel thread for it.
 pub fn start() -> bool {
@@ -50,6 +58,7 @@ extern "C" fn carrier(_: *mut c_void) -> *mut c_void {
     // SAFETY: the carrier's own state; contexts that are run are parked, as waited for.
     unsafe {
         (*local()).inside = 1;
+        TID.store(sys::gettid(), Ordering::Relaxed);
         let first = CURRENT.load(Ordering::Acquire);
         let mut next = match first.is_null() {
             false => {

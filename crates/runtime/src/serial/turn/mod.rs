@@ -16,6 +16,7 @@ pub use arrivals::{
     announce, arrivals, pause, wait_for_arrival, wait_for_arrivals, wait_for_arrivals_until, waits,
 };
 pub use overtake::take_from;
+pub use token::nobody_comes;
 
 use super::explore::server;
 use super::scheduler::scheduler;
@@ -218,6 +219,18 @@ unsafe fn arrived(me: *mut Thread) {
     carrier::after_switch();
     // SAFETY: the running thread's own record.
     unsafe { signals::settle_in(me) };
+}
+
+/// The kernel thread on which the turn's holder runs the program's code; 0 if nobody has the turn.
+pub fn runs_on(thread: *mut Thread) -> i32 {
+    if thread.is_null() || thread == CLAIMED {
+        return 0;
+    }
+    match is_green() {
+        true => carrier::tid(),
+        // SAFETY: the record of the turn's holder is in use.
+        false => unsafe { home_of(thread) },
+    }
 }
 
 /// Whether a thread runs on its own kernel thread.

@@ -8,14 +8,15 @@ use crate::sys;
 use crate::threads::Thread;
 
 /// For the watchdog: takes the turn from a thread that is outside of the runtime, and hands it
-/// to another; false if there is none, or if it is inside after all.
-pub fn take_from(thread: *mut Thread) -> bool {
+/// to another; false if there is none, or if it is inside after all. From one that is known to
+/// be blocked (`is_blocked`) it is taken in any case: others may come back and have it.
+pub fn take_from(thread: *mut Thread, is_blocked: bool) -> bool {
     // SAFETY: the record of the turn's holder is in use. Until the holder enters the runtime the
     // scheduler is ours: it looks at `CURRENT` after it has raised `inside`, we look at `inside`
     // after we have changed `CURRENT`, and `membarrier` keeps its two steps apart.
     unsafe {
         let local = (*thread).local;
-        if local.is_null() || !scheduler().somebody_else() {
+        if local.is_null() || !is_blocked && !scheduler().somebody_else() {
             return false;
         }
         let claimed =

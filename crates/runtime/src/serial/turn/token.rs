@@ -70,3 +70,14 @@ pub unsafe fn announce(me: *mut Thread) {
         IDLE.unlock();
     }
 }
+
+/// For the watchdog: nobody has had the turn for a while (`long`: for as long as it is patient), as nobody could run when it
+/// was put down.
+pub fn nobody_comes(long: bool) {
+    IDLE.lock();
+    if CURRENT.load(Ordering::Acquire).is_null() {
+        // SAFETY: nobody has the turn, and whoever comes back waits for the lock.
+        unsafe { scheduler().nobody_comes(long) };
+    }
+    IDLE.unlock();
+}
