@@ -140,6 +140,51 @@ int main(void) {
     assert!(cuts.contains("by calls of setenv"), "{cuts}");
 }
 
+/// Two threads, each of which does one thing.
+fn two_threads(one: &str, other: &str, end: &str) -> String {
+    format!(
+        "
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+static int last;
+static void first(void) {{ last = 1; }}
+static void second(void) {{ last = 2; }}
+static void mine(int signal) {{ last = signal; }}
+static void end(void) {{ if (last == 2) abort(); }}
+static void *one(void *unused) {{ {one} return unused; }}
+static void *other(void *unused) {{ {other} return unused; }}
+int main(void) {{
+    pthread_t a, b;
+    atexit(end);
+    signal(SIGUSR1, mine);
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, other, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    {end}
+}}
+"
+    )
+}
+
+/// Whoever is first to set a handler decides what comes later, and a search does not try both.
+#[test]
+fn handlers_that_threads_set_are_named() {
+    for (one, other, exhausted) in [
+        ("atexit(first);", "atexit(second);", false),
+        ("atexit(first);", "", true),
+        ("signal(SIGUSR1, SIG_IGN);", "", false),
+        ("", "", true),
+    ] {
+        let program = two_threads(one, other, "signal(SIGUSR1, SIG_DFL);");
+        let stats = explored([&program, ""], "gcc", "-O0", true);
+        assert_eq!(stats["exhausted"], exhausted, "{one} {other}: {stats:#}");
+        let cuts = stats["cuts"].to_string();
+        assert_eq!(cuts.contains("set handlers"), !exhausted, "{cuts}");
+    }
+}
+
 #[test]
 fn a_program_that_accesses_nothing_leaves_nothing_out() {
     let stats = explored(["int main(void) { return 0; }", ""], "gcc", "-O2", true);

@@ -80,6 +80,9 @@ pub mod effect {
     pub const CALLS: u32 = 256;
     /// A mutex was taken that had been destroyed.
     pub const MISUSE: u32 = 512;
+    /// Threads changed signal handlers, or what is called when the process ends, while there were others that could have done
+    /// so, or have met that, before.
+    pub const HANDLERS: u32 = 1024;
 }
 
 /// The head of the file. The tool and the runtime both write; whose turn that is says `state`.

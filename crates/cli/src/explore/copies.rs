@@ -380,6 +380,7 @@ impl Copies<'_> {
             (wire::effect::TIMERS, Cut::Timers),
             (wire::effect::REFUSED_JOINS, Cut::Joins),
             (wire::effect::CALLS, Cut::Calls),
+            (wire::effect::HANDLERS, Cut::Handlers),
         ];
         let effects = self.effects;
         let met = kinds.into_iter().filter(move |(bit, _)| effects & bit != 0);

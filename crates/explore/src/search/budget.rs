@@ -62,6 +62,8 @@ pub enum Cut {
     Joins,
     /// There were more calls than can be told apart, and with them places in code of libraries.
     Calls,
+    /// Signal handlers, or functions for the end of the process, were set while there were several threads.
+    Handlers,
     /// Atomic instructions and system calls in assembly, which are not seen, at these places.
     Assembly(String),
     /// Code without hooks, which is not seen, at these places.
@@ -101,6 +103,10 @@ impl fmt::Display for Cut {
                 "which of several joins fails was tried in one order only"
             ),
             Cut::Calls => write!(f, "not all calls of functions of libraries were told apart"),
+            Cut::Handlers => write!(
+                f,
+                "when threads set handlers (of signals, of the end of the process) was tried in one order only"
+            ),
             Cut::Assembly(places) => {
                 write!(f, "what assembly does is not seen ({places})")
             }

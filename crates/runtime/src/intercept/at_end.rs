@@ -13,7 +13,7 @@ use super::real;
 use crate::hooks::{caller, trampoline};
 use crate::local::local;
 use crate::record::event;
-use crate::threads;
+use crate::{serial, threads};
 
 trampoline! {
     "__cxa_atexit" => cxa_atexit;
@@ -59,6 +59,17 @@ fn keep(functions: [usize; 2], argument: usize, pc: usize) -> Option<&'static Re
     }
 }
 
+/// Two threads have registered something, and which of them is first is what is called last.
+fn note_order() {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    // SAFETY: the running thread's own record, which it has, as it is visible.
+    let me = unsafe { (*(*local()).thread).id } as usize + 1;
+    let before = LAST.swap(me, Ordering::AcqRel);
+    if before != 0 && before != me {
+        serial::sets_handler();
+    }
+}
+
 fn put(functions: [usize; 2], argument: usize, pc: usize) -> Option<&'static Registered> {
     if !threads::visible() {
         return None;
@@ -68,6 +79,7 @@ fn put(functions: [usize; 2], argument: usize, pc: usize) -> Option<&'static Reg
         place.store(function, Ordering::Release);
     }
     registered.argument.store(argument, Ordering::Release);
+    note_order();
     event::sync(Op::Send, registered.object(), pc);
     Some(registered)
 }

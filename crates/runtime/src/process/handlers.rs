@@ -155,6 +155,7 @@ unsafe extern "C" fn sigaction(signal: c_int, new: usize, old: usize) -> c_int {
         if result != 0 {
             HANDLERS[index].store(before, Ordering::Release);
         } else if new != 0 {
+            serial::sets_handler();
             let new = &*(new as *const libc::sigaction);
             let is_caught = is_handler(new.sa_sigaction);
             set_bit(&CAUGHT, signal, is_caught);

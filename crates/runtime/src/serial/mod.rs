@@ -268,6 +268,18 @@ pub fn is_searched() -> bool {
     !off() && threads::visible() && with_turn(|_| turn_holder().explorer.is_on())
 }
 
+/// The running thread sets what other threads may meet, or set, too: a search does not try when.
+pub fn sets_handler() {
+    if !off() && threads::visible() {
+        with_turn(|_| {
+            let scheduler = turn_holder();
+            if scheduler.has_several() {
+                scheduler.explorer.set_handler();
+            }
+        });
+    }
+}
+
 fn deed(op: Op, addr: usize, size: usize, pc: usize) -> Deed {
     let op = op as u8;
     Deed {

@@ -238,6 +238,11 @@ impl Scheduler {
         self.count == 0
     }
 
+    /// Whether there are other threads, whatever they do.
+    pub fn has_several(&self) -> bool {
+        self.count > 1
+    }
+
     /// Whether a thread besides the running one can run.
     pub fn somebody_else(&self) -> bool {
         self.ready > 1

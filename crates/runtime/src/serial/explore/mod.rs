@@ -330,6 +330,13 @@ impl Explorer {
         }
     }
 
+    /// A thread has set a handler that others may meet.
+    pub fn set_handler(&mut self) {
+        if let Some(board) = self.board {
+            board.board().effects |= effect::HANDLERS;
+        }
+    }
+
     /// The turn that is wished for cannot be taken.
     pub fn refuse(&mut self) -> ! {
         if let Some(board) = self.board {
