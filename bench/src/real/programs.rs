@@ -276,7 +276,40 @@ pub const PROGRAMS: &[Program] = &[
         input: 0,
         load: Load::Once(&["fs_file_async", "fs_file_async"]),
     },
+    Program {
+        package: "zeromq3",
+        note: "`test_reqrep_tcp`",
+        build: ZEROMQ,
+        ours: None,
+        made: "made/bin/test_reqrep_tcp",
+        sources: "src",
+        input: 0,
+        load: Load::Once(&[]),
+    },
+    Program {
+        package: "zeromq3",
+        note: "`test_pair_inproc`",
+        build: ZEROMQ,
+        ours: None,
+        made: "made/bin/test_pair_inproc",
+        sources: "src",
+        input: 0,
+        load: Load::Once(&[]),
+    },
+    Program {
+        package: "zeromq3",
+        note: "`test_thread_safe`",
+        build: ZEROMQ,
+        ours: None,
+        made: "made/bin/test_thread_safe",
+        sources: "src",
+        input: 0,
+        load: Load::Once(&[]),
+    },
 ];
+
+const ZEROMQ: &str = "mkdir -p made && cd made && cmake -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_STATIC=ON -DBUILD_SHARED=OFF \
+    -DENABLE_DRAFTS=ON -DWITH_LIBSODIUM=OFF -DWITH_DOCS=OFF -DBUILD_TESTS=ON .. && make -j2 test_reqrep_tcp test_pair_inproc test_thread_safe";
 
 const LIBUV: &str = "mkdir -p made && cd made && cmake -DBUILD_TESTING=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo .. && \
                      make -j2 uv_run_tests_a";

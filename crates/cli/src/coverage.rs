@@ -68,6 +68,7 @@ fn orders(op: Op) -> bool {
                 | Op::TakeRefused
                 | Op::Send
                 | Op::Receive
+                | Op::ReceiveRefused
         )
 }
 

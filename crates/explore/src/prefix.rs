@@ -221,6 +221,7 @@ fn is_object(op: Op) -> bool {
             | Op::TakeRefused
             | Op::Send
             | Op::Receive
+            | Op::ReceiveRefused
             | Op::FutexWait
             | Op::FutexWoken
             | Op::FutexWake

@@ -47,6 +47,7 @@ pub(crate) const fn op_name(op: Op) -> &'static str {
         Op::Refused => "refused",
         Op::ReadRefused => "read_refused",
         Op::TakeRefused => "take_refused",
+        Op::ReceiveRefused => "receive_refused",
         Op::JoinRequest => "join_request",
         Op::TakeRequest => "take_request",
         Op::WakeRequest => "wake_request",

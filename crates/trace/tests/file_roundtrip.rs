@@ -45,6 +45,7 @@ const SYNCS: [Op; 34] = [
     Op::Refused,
     Op::ReadRefused,
     Op::TakeRefused,
+    Op::ReceiveRefused,
     Op::JoinRequest,
     Op::TakeRequest,
     Op::WakeRequest,

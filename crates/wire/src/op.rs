@@ -99,6 +99,8 @@ pub enum Op {
     WakeRequest = 45,
     /// Ends the process: returns from `main`, exits, aborts. Threads that had not ended could have done more before it.
     Exit = 46,
+    /// A channel was looked into without waiting, and there was nothing to receive, or no room to send.
+    ReceiveRefused = 47,
 }
 
 /// The number that an acquisition carries if the lock was only tried for: had it been taken, the
@@ -107,7 +109,7 @@ pub const TRIED: u64 = 1;
 
 impl Op {
     /// All operations, in the order of their numbers.
-    pub const ALL: [Op; 46] = [
+    pub const ALL: [Op; 47] = [
         Op::Read,
         Op::Write,
         Op::AtomicRead,
@@ -154,6 +156,7 @@ impl Op {
         Op::TakeRequest,
         Op::WakeRequest,
         Op::Exit,
+        Op::ReceiveRefused,
     ];
 
     /// The operation with this number.

@@ -71,6 +71,7 @@ fn told(op: Op) -> &'static str {
         Op::BarrierEnter | Op::BarrierExit => "a barrier",
         Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => "a semaphore",
         Op::Refused | Op::ReadRefused => "an attempt at a lock in vain",
+        Op::ReceiveRefused => "a look for data in vain",
         Op::Alloc => "an allocation",
         Op::Free => "a release of memory",
         _ => "a synchronisation",

@@ -140,10 +140,14 @@ impl<'a> Events<'a> {
                 let bytes = step.written().unwrap_or(1);
                 (Region(self.regions.allocate(start, bytes)), 0)
             }
-            (Op::Send | Op::Receive, Some(channel)) if channel < CHANNELS_END as u64 => {
+            (Op::Send | Op::Receive | Op::ReceiveRefused, Some(channel))
+                if channel < CHANNELS_END as u64 =>
+            {
                 (Region::ANY, 0)
             }
-            (Op::Receive, Some(channel)) if SIGNAL_CHANNELS.contains(&(channel as usize)) => {
+            (Op::Receive | Op::ReceiveRefused, Some(channel))
+                if SIGNAL_CHANNELS.contains(&(channel as usize)) =>
+            {
                 (Region::FIXED, channel)
             }
             (_, Some(address)) if address != 0 => match self.regions.locate(address, tables) {

@@ -255,7 +255,11 @@ impl Dpor {
                 && !wakes_up(deed.op)
                 && !matches!(
                     deed.op,
-                    Op::Refused | Op::ReadRefused | Op::TakeRefused | Op::FutexWait
+                    Op::Refused
+                        | Op::ReadRefused
+                        | Op::TakeRefused
+                        | Op::ReceiveRefused
+                        | Op::FutexWait
                 )
         };
         if !deeds.iter().all(is_fixed) {

@@ -87,7 +87,7 @@ pub(super) fn kind(op: Op) -> Option<Kind> {
         Op::Wait | Op::Wake | Op::Timeout | Op::Notify | Op::NotifyAll => Kind::Condition,
         Op::Post | Op::Take | Op::TakeRefused => Kind::Semaphore,
         Op::BarrierEnter | Op::BarrierExit => Kind::Barrier,
-        Op::Send | Op::Receive => Kind::Channel,
+        Op::Send | Op::Receive | Op::ReceiveRefused => Kind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => Kind::Futex,
         Op::Init | Op::Destroy => Kind::Object,
         _ => return None,
@@ -143,6 +143,7 @@ pub(super) fn shuts(op: Op) -> bool {
             | Op::Refused
             | Op::ReadRefused
             | Op::TakeRefused
+            | Op::ReceiveRefused
             | Op::BarrierExit
     ) && !falls_asleep(op)
         && !wakes_up(op)
@@ -173,6 +174,9 @@ pub(super) fn relation(earlier: &Deed, later: &Deed) -> Relation {
         // What the earlier one took, or found not done yet, could have been the later one's.
         (Kind::Channel, _) if earlier.op == Op::Receive && later.op == Op::Receive => {
             Relation::Contention
+        }
+        (Kind::Channel, _) if earlier.op == later.op && later.op == Op::ReceiveRefused => {
+            Relation::None
         }
         (Kind::Channel | Kind::Object, _) => Relation::Race,
     }

@@ -332,5 +332,9 @@ impl States {
 
 /// It may have changed nothing.
 fn asks(op: Op) -> bool {
-    op.reads() || matches!(op, Op::Refused | Op::ReadRefused | Op::TakeRefused)
+    op.reads()
+        || matches!(
+            op,
+            Op::Refused | Op::ReadRefused | Op::TakeRefused | Op::ReceiveRefused
+        )
 }

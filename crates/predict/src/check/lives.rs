@@ -99,6 +99,7 @@ fn is_of_object(op: Op) -> bool {
             | TakeRefused
             | Send
             | Receive
+            | ReceiveRefused
             | FutexWait
             | FutexWoken
             | FutexWake

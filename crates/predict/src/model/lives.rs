@@ -277,6 +277,7 @@ fn uses_object(op: Op) -> bool {
             | Op::TakeRefused
             | Op::Send
             | Op::Receive
+            | Op::ReceiveRefused
             | Op::Init
             | Op::Destroy
     )

@@ -235,6 +235,7 @@ fn words(op: Op) -> (Does, &'static str) {
                 Op::Take | Op::TakeRequest => "take",
                 Op::Send => "send to",
                 Op::Receive => "receive from",
+                Op::ReceiveRefused => "find nothing at",
                 Op::FutexWait => "sleep on",
                 Op::FutexWoken => "woken on",
                 Op::FutexWake => "wake sleepers of",

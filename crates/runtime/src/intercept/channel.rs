@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use deadheat_wire::{CHANNELS_END, Op, SIGNAL_CHANNELS};
 
 use super::ends;
-use crate::record::{event, handler};
+use crate::record::{Mode, event, handler, mode};
 use crate::{serial, sys, threads};
 
 /// Inodes of the channels seen so far, in the order of their first use: the same in every serial
@@ -61,6 +61,24 @@ pub fn send_signal(number: u32, signal: c_int, pc: usize) {
     SENT_ON[index / 64].fetch_or(1 << (index % 64), Ordering::AcqRel);
     serial::gate(Op::Send, channel, 0, pc);
     send(channel, pc);
+}
+
+/// A call that does not wait has found nothing at a channel: what the thread does next depends on that. Live detection has no use for it.
+pub fn found_nothing(channel: usize, pc: usize) {
+    // SAFETY: the C library's own address of the thread's error number.
+    let error = unsafe { *libc::__errno_location() };
+    if matches!(error, libc::EAGAIN | libc::ENOMSG) {
+        looked_in_vain(channel, pc);
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = error };
+    }
+}
+
+/// The same of one that says so itself.
+pub fn looked_in_vain(channel: usize, pc: usize) {
+    if threads::visible() && threads::were_several() && mode() == Mode::Serial {
+        event::sync(Op::ReceiveRefused, channel, pc);
+    }
 }
 
 /// Whether something was sent on a signal's channel.

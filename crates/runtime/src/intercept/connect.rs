@@ -67,6 +67,8 @@ fn accepting(fd: c_int, pc: usize, real: impl FnOnce() -> c_int) -> c_int {
         event::sync(Op::Receive, from.unwrap_or_else(|| channel(fd)), pc);
         channel::wake(channel(fd));
         number::got(new, pc);
+    } else {
+        channel::found_nothing(channel(fd), pc);
     }
     new
 }

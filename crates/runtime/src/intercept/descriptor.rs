@@ -94,19 +94,63 @@ fn is_own_pipe(fd: c_int) -> bool {
         && ends::receives_from(behind.identity()).is_some()
 }
 
+/// A call on a descriptor: which, and whether it waits.
+#[derive(Clone, Copy)]
+pub struct On {
+    fd: c_int,
+    /// Whether the call itself says that it does not wait.
+    never_waits: bool,
+}
+
+impl From<c_int> for On {
+    fn from(fd: c_int) -> Self {
+        On {
+            fd,
+            never_waits: false,
+        }
+    }
+}
+
+impl On {
+    /// A call on a socket, with its flags.
+    fn flagged(fd: c_int, flags: c_int) -> Self {
+        On {
+            fd,
+            never_waits: flags & libc::MSG_DONTWAIT != 0,
+        }
+    }
+
+    fn waits(self) -> bool {
+        !self.never_waits && connect::flags(self.fd) & libc::O_NONBLOCK == 0
+    }
+}
+
+/// How long a call that never waits is put off as long as others can run, in nanoseconds of the program's time: one of them
+/// may be about to send.
+const A_WHILE: u64 = 100_000;
+
 /// Makes a call on a descriptor; only if it would block is the turn given up.
 pub fn on_descriptor<R: Interrupted>(
-    fd: c_int,
+    on: impl Into<On>,
     events: i16,
     pc: usize,
     real: impl FnOnce() -> R,
 ) -> R {
+    let on = on.into();
+    let fd = on.fd;
     if !threads::visible() || mode() != Mode::Serial {
         return real();
     }
     // Who sends has said so before, and nobody comes between that and the data.
     if events & libc::POLLIN != 0 {
         serial::point_before_others(Op::Receive, channel(fd), pc);
+    }
+    if is_ready(fd, events) {
+        return real();
+    }
+    if !on.waits() {
+        put_off(fd, events);
+        return real();
     }
     // As long as others can run, one of them may be the other end.
     while !is_ready(fd, events) {
@@ -134,6 +178,21 @@ pub fn on_descriptor<R: Interrupted>(
         }
     }
     real()
+}
+
+/// Before a call that never waits, and that would fail now: others go first, for a while. (Whoever asks over and over would keep them from
+/// what is asked for.) A search takes the failure for what it is.
+pub fn put_off(fd: c_int, events: i16) {
+    if serial::is_searched() || serial::is_enforced() {
+        return;
+    }
+    while !is_ready(fd, events) {
+        let limit = Limit::After(A_WHILE);
+        let waited = serial::wait_to_retry(channel(fd), Kind::Descriptor, limit, None);
+        if waited != Waited::Woken {
+            return;
+        }
+    }
 }
 
 /// Tries something until it is done, in a serial recording: `attempt` never blocks and answers `None`
@@ -171,14 +230,21 @@ pub fn failed(error: c_int) -> c_int {
 }
 
 /// A call that takes in data; `written` are the bytes it may fill.
-pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+pub fn receiving(
+    on: impl Into<On>,
+    pc: usize,
+    written: [usize; 2],
+    real: impl FnOnce() -> isize,
+) -> isize {
+    let on = on.into();
+    let fd = on.fd;
     let room = Room::of_descriptor(fd);
     if let Some(room) = room {
         serial::gate(Op::Send, room.channel(), 0, pc);
         room.leave(channel::received_at(fd), pc);
     }
     serial::gate(Op::Receive, channel(fd), 0, pc);
-    let result = on_descriptor(fd, libc::POLLIN, pc, real);
+    let result = on_descriptor(on, libc::POLLIN, pc, real);
     if result >= 0 {
         event::sync(Op::Receive, channel::received_at(fd), pc);
         event::range(true, written[0], written[1].min(result as usize), pc);
@@ -187,23 +253,36 @@ pub fn receiving(fd: c_int, pc: usize, written: [usize; 2], real: impl FnOnce() 
         channel::wake(channel(fd));
     } else {
         serial::looks_outside();
+        channel::found_nothing(channel::received_at(fd), pc);
     }
     result
 }
 
 /// A call that sends data; `read` are the bytes that it takes.
-pub fn sending(fd: c_int, pc: usize, read: [usize; 2], real: impl FnOnce() -> isize) -> isize {
+pub fn sending(
+    on: impl Into<On>,
+    pc: usize,
+    read: [usize; 2],
+    real: impl FnOnce() -> isize,
+) -> isize {
     event::range(false, read[0], read[1], pc);
-    sending_bytes(fd, pc, read[1], real)
+    sending_bytes(on, pc, read[1], real)
 }
 
 /// The same of so many bytes, wherever they are.
-pub fn sending_bytes(fd: c_int, pc: usize, bytes: usize, real: impl FnOnce() -> isize) -> isize {
+pub fn sending_bytes(
+    on: impl Into<On>,
+    pc: usize,
+    bytes: usize,
+    real: impl FnOnce() -> isize,
+) -> isize {
+    let on = on.into();
+    let fd = on.fd;
     let behind = Behind::number(fd);
     let taken = Room::behind(fd, behind).map(|room| room.take(bytes));
     taken.inspect(|taken| taken.find(pc));
     channel::send_from(behind, pc);
-    let write = || on_descriptor(fd, libc::POLLOUT, pc, real);
+    let write = || on_descriptor(on, libc::POLLOUT, pc, real);
     let result = match behind.is_some_and(|behind| behind.is_stored()) {
         true => file_change::changing(pc, write),
         false => write(),
@@ -212,6 +291,7 @@ pub fn sending_bytes(fd: c_int, pc: usize, bytes: usize, real: impl FnOnce() -> 
         if result < 0 {
             // SAFETY: the C library's own address of the thread's error number.
             taken.failed(unsafe { *libc::__errno_location() });
+            channel::found_nothing(taken.channel(), pc);
         }
         taken.find(pc);
     }
@@ -306,15 +386,21 @@ unsafe extern "C" fn writev(fd: c_int, pieces: usize, count: c_int) -> isize {
 }
 
 pub unsafe extern "C" fn recv(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
-    receiving(fd, caller(), [buffer, length], || unsafe {
-        real::recv(fd, buffer, length, flags)
-    })
+    receiving(
+        On::flagged(fd, flags),
+        caller(),
+        [buffer, length],
+        || unsafe { real::recv(fd, buffer, length, flags) },
+    )
 }
 
 unsafe extern "C" fn send(fd: c_int, buffer: usize, length: usize, flags: c_int) -> isize {
-    sending(fd, caller(), [buffer, length], || unsafe {
-        real::send(fd, buffer, length, flags)
-    })
+    sending(
+        On::flagged(fd, flags),
+        caller(),
+        [buffer, length],
+        || unsafe { real::send(fd, buffer, length, flags) },
+    )
 }
 
 unsafe extern "C" fn recvfrom(
@@ -325,9 +411,12 @@ unsafe extern "C" fn recvfrom(
     address: usize,
     size: usize,
 ) -> isize {
-    receiving(fd, caller(), [buffer, length], || unsafe {
-        real::recvfrom(fd, buffer, length, flags, address, size)
-    })
+    receiving(
+        On::flagged(fd, flags),
+        caller(),
+        [buffer, length],
+        || unsafe { real::recvfrom(fd, buffer, length, flags, address, size) },
+    )
 }
 
 unsafe extern "C" fn sendto(
@@ -338,13 +427,16 @@ unsafe extern "C" fn sendto(
     address: usize,
     size: u32,
 ) -> isize {
-    sending(fd, caller(), [buffer, length], || unsafe {
-        real::sendto(fd, buffer, length, flags, address, size)
-    })
+    sending(
+        On::flagged(fd, flags),
+        caller(),
+        [buffer, length],
+        || unsafe { real::sendto(fd, buffer, length, flags, address, size) },
+    )
 }
 
 unsafe extern "C" fn recvmsg(fd: c_int, message: usize, flags: c_int) -> isize {
-    receiving(fd, caller(), [0, 0], || unsafe {
+    receiving(On::flagged(fd, flags), caller(), [0, 0], || unsafe {
         real::recvmsg(fd, message, flags)
     })
 }
@@ -353,7 +445,7 @@ unsafe extern "C" fn sendmsg(fd: c_int, message: usize, flags: c_int) -> isize {
     let pc = caller();
     let bytes = unsafe { bytes_of_message(message) };
     let send = || {
-        sending_bytes(fd, pc, bytes, || unsafe {
+        sending_bytes(On::flagged(fd, flags), pc, bytes, || unsafe {
             real::sendmsg(fd, message, flags)
         })
     };

@@ -8,7 +8,8 @@ use core::mem::MaybeUninit;
 use deadheat_wire::Op;
 
 use super::channel::{self, channel};
-use super::descriptor::{failed, is_ready, trying};
+use super::connect;
+use super::descriptor::{failed, is_ready, put_off, trying};
 use super::room::Room;
 use super::{number, real};
 use crate::hooks::{caller, trampoline};
@@ -88,6 +89,10 @@ fn on_queue(queue: c_int, events: i16, deadline: Deadline, real: impl Fn(usize) 
     if !threads::visible() || mode() != Mode::Serial {
         return real(deadline.time);
     }
+    if connect::flags(queue) & libc::O_NONBLOCK != 0 {
+        put_off(queue, events);
+        return real(deadline.time);
+    }
     // Whatever the kernel thinks of the time: it does not have to wait.
     let attempt = || is_ready(queue, events).then(|| real(deadline.time));
     let block = |is_late| match is_late {
@@ -119,6 +124,7 @@ fn sending(
         if result != 0 {
             // SAFETY: the C library's own address of the thread's error number.
             taken.failed(unsafe { *libc::__errno_location() });
+            channel::found_nothing(taken.channel(), pc);
         }
         taken.find(pc);
     }
@@ -152,6 +158,8 @@ fn receiving(
         room.inspect(|room| room.leave(channel(queue), pc));
         // Whoever waits to send may have room now.
         channel::wake(channel(queue));
+    } else {
+        channel::found_nothing(channel(queue), pc);
     }
     result
 }

@@ -57,6 +57,7 @@ fn waiting(
                 };
             }
             Limit::After(0) => {
+                serial::gate(Op::Receive, 0, 0, 0);
                 serial::looks_outside();
                 return real();
             }
@@ -94,6 +95,13 @@ fn received(fd: c_int, pc: usize) {
     if fd >= 0 {
         event::sync(Op::Receive, channel::received_at(fd), pc);
         pidfd::found_readable(fd, pc);
+    }
+}
+
+/// A descriptor cannot be read.
+fn found_empty(fd: c_int, pc: usize) {
+    if fd >= 0 {
+        channel::looked_in_vain(channel::received_at(fd), pc);
     }
 }
 
@@ -136,6 +144,14 @@ fn polled(fds: usize, count: u64, result: c_int, pc: usize) -> c_int {
             }
             if entry.revents & libc::POLLOUT != 0 {
                 found_room(entry.fd, pc);
+            }
+        }
+    }
+    if result == 0 {
+        for index in 0..count as usize {
+            let entry = unsafe { (fds as *const libc::pollfd).add(index).read() };
+            if entry.events & readable != 0 {
+                found_empty(entry.fd, pc);
             }
         }
     }
@@ -197,6 +213,7 @@ fn selecting(
         words_of
     };
     let before = sets.map(load);
+    let asked = before;
     let restore = || {
         for (set, words_of) in sets.iter().zip(&before) {
             for (index, word) in words_of[..words].iter().enumerate() {
@@ -231,6 +248,11 @@ fn selecting(
             }
         }
     } else if result == 0 {
+        for fd in 0..count as usize {
+            if asked[0][fd / 64] >> (fd % 64) & 1 != 0 {
+                found_empty(fd as c_int, pc);
+            }
+        }
         // Late in an enforced schedule: nothing is ready.
         for set in sets.iter().filter(|set| **set != 0) {
             for index in 0..words {
@@ -362,6 +384,12 @@ unsafe extern "C" fn epoll_ctl(epoll: c_int, what: c_int, fd: c_int, event: usiz
 /// What `epoll` has found.
 fn found(epoll: c_int, events: usize, result: c_int, pc: usize) -> c_int {
     let readable = libc::EPOLLIN | libc::EPOLLPRI | libc::EPOLLHUP | libc::EPOLLERR;
+    if result == 0 {
+        let registered = REGISTERED.iter();
+        let keys = registered.map(|entry| entry.numbers.load(Ordering::Acquire));
+        keys.filter(|key| key >> 32 == numbers(epoll, 0) >> 32)
+            .for_each(|key| found_empty(key as u32 as c_int, pc));
+    }
     if result <= 0 {
         return result;
     }

@@ -156,6 +156,8 @@ unsafe extern "C" fn msgrcv(
         channel::wake(channel);
     } else if errno() == libc::EIDRM {
         event::sync(Op::Receive, channel, pc);
+    } else {
+        channel::found_nothing(channel, pc);
     }
     result
 }
@@ -206,6 +208,16 @@ impl Change {
             _ => Other::Raised,
         };
         event::sync(Op::Receive, of_semaphore(kind, set, self.number), pc);
+    }
+
+    /// It cannot be done now.
+    fn fails(self, set: c_int, pc: usize) {
+        let kind = match self.by {
+            1.. => return,
+            0 => Other::Lowered,
+            _ => Other::Raised,
+        };
+        channel::found_nothing(of_semaphore(kind, set, self.number), pc);
     }
 }
 
@@ -277,6 +289,8 @@ unsafe fn changing(
         channel::wake(channel);
     } else if errno() == libc::EIDRM {
         changes().for_each(|change| change.receives(set, pc));
+    } else {
+        changes().for_each(|change| change.fails(set, pc));
     }
     result
 }

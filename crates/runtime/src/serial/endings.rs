@@ -152,6 +152,16 @@ impl World {
         }
     }
 
+    /// Who can end a loop that only asks: another process that reaches what it asks for, a signal's handler, a thread of libc's own.
+    pub fn hope_of_loops(&self) -> Hope {
+        match self.shared || self.handlers || self.helpers {
+            // Whatever a child may do: it can be waited for.
+            _ if self.children => Hope::Somebody,
+            true => Hope::Perhaps,
+            false => Hope::None,
+        }
+    }
+
     /// Who can end a wait without a time limit that no thread of this process will end. `is_reachable`:
     /// whether other processes can reach its object's memory.
     pub fn hope(&self, kind: Kind, is_reachable: impl FnOnce() -> bool) -> Hope {

@@ -583,6 +583,7 @@ fn changes_nothing(op: Op) -> bool {
             | Op::Refused
             | Op::ReadRefused
             | Op::TakeRefused
+            | Op::ReceiveRefused
     )
 }
 

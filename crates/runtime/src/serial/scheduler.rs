@@ -73,6 +73,10 @@ pub struct Scheduler {
     looked_at: u64,
     /// Since when others are waited for who share memory: how many events there were then, and the time in milliseconds.
     hopes_since: (u64, u64),
+    /// Since when threads have only asked the same, in a search: after how many changes, and at what time.
+    vain_since: (u64, u64),
+    /// Whether somebody outside could have ended that when it was looked last.
+    had_hope: bool,
     preempt_accesses: bool,
     /// For how long nothing has changed.
     pub(super) quiet: Quiet,
@@ -103,6 +107,8 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     waits: 0,
     looked_at: 0,
     hopes_since: (u64::MAX, 0),
+    vain_since: (u64::MAX, 0),
+    had_hope: false,
     preempt_accesses: true,
     quiet: Quiet::new(),
     rounds: Rounds::new(),

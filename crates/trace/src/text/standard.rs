@@ -80,7 +80,12 @@ const LACKED: [(&str, &[Op]); 9] = [
     ("external-writes", &[Op::ExternalWrite]),
     (
         "failed-attempts",
-        &[Op::Refused, Op::ReadRefused, Op::TakeRefused],
+        &[
+            Op::Refused,
+            Op::ReadRefused,
+            Op::TakeRefused,
+            Op::ReceiveRefused,
+        ],
     ),
     ("futexes", &[Op::FutexWait, Op::FutexWoken]),
     ("gaps", &[Op::Lost]),

@@ -3,7 +3,7 @@
 use crate::{Op, Order, SyncKind};
 
 /// The word of every operation, in the order of [`Op::ALL`].
-const OPS: [(&str, Op); 46] = [
+const OPS: [(&str, Op); 47] = [
     ("r", Op::Read),
     ("w", Op::Write),
     ("ar", Op::AtomicRead),
@@ -46,6 +46,7 @@ const OPS: [(&str, Op); 46] = [
     ("refused", Op::Refused),
     ("rdrefused", Op::ReadRefused),
     ("takerefused", Op::TakeRefused),
+    ("receiverefused", Op::ReceiveRefused),
     ("joinreq", Op::JoinRequest),
     ("takereq", Op::TakeRequest),
     ("wakereq", Op::WakeRequest),

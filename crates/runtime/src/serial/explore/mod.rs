@@ -214,7 +214,12 @@ impl Explorer {
         match op {
             // What the C library reads for the program is no loop of the program's.
             Op::Read if deed.is_range => {}
-            Op::Read | Op::AtomicRead | Op::Refused | Op::ReadRefused | Op::TakeRefused => {
+            Op::Read
+            | Op::AtomicRead
+            | Op::Refused
+            | Op::ReadRefused
+            | Op::TakeRefused
+            | Op::ReceiveRefused => {
                 let what = (deed.pc as u64).rotate_left(32) ^ deed.addr as u64;
                 let what = what.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ shown;
                 task.spin.read(what, self.changes);

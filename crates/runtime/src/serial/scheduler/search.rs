@@ -336,13 +336,26 @@ impl Scheduler {
 
     /// Who can run spins for others, and they wait. It goes on if somebody outside may end what they wait for.
     fn spins_in_vain(&mut self) {
-        if self.hope(&World::now(self.away > 0)) == Hope::None {
+        let world = World::now(self.away > 0);
+        let hope = self.hope(&world).max(world.hope_of_loops());
+        // Whoever was hoped for may have done it before it was gone: then they ask once more.
+        let had_hope = core::mem::replace(&mut self.had_hope, hope != Hope::None);
+        if hope == Hope::None && !had_hope {
             self.tell_places();
             self.ends_with(ending::LIVELOCK);
         }
         if server::copy() != 0 && self.away == 0 {
             self.tell_places();
             self.explorer.waits_outside();
+        }
+        let (changes, now) = (self.explorer.changes, sys::milliseconds());
+        if self.vain_since.0 != changes {
+            self.vain_since = (changes, now);
+        }
+        let patience = self.patience();
+        let is_certain = hope == Hope::Somebody || patience == 0;
+        if !is_certain && now - self.vain_since.1 >= patience {
+            self.waits_outside();
         }
         turn::wait_for_arrivals_until(turn::arrivals(), PAUSE);
     }
