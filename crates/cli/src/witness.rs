@@ -7,6 +7,8 @@
 //! `"skipped":[[THREAD,FIRST,LAST],...]` are events of a thread, from the first up to the last, that do not happen, and that nobody counts: what only the
 //! last owner of a reference count does.
 //!
+//! `"enforced":true` says that the program was led there by this very schedule. Such a file is not replaced by one that nobody has tried.
+//!
 //! A *coarse* witness has `"synchronisation":[INDEX,...]` besides: behind the start only these events follow each other, and `schedule` counts
 //! nothing else. In between threads run free, so it leads to the race, not to where both threads stand in front of it.
 
@@ -57,6 +59,9 @@ pub struct Witness {
     /// Of a coarse witness: the events that follow each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronisation: Option<Vec<u64>>,
+    /// The program was led to the finding by it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub enforced: bool,
 }
 
 /// Which trace it is about.
@@ -136,7 +141,17 @@ impl Witness {
             schedule: Vec::new(),
             skipped: Vec::new(),
             synchronisation: None,
+            enforced: false,
         }
+    }
+
+    /// Whether a file has a schedule for the same finding of the same trace that was enforced.
+    fn is_surpassed_by(&self, path: &Path) -> bool {
+        Witness::read(path).is_ok_and(|kept| {
+            kept.enforced
+                && kept.trace.digest == self.trace.digest
+                && kept.signature == self.signature
+        })
     }
 
     /// The recorded run itself, up to this event.
@@ -260,7 +275,11 @@ pub fn write(
             .map(|part| (part.thread.0, part.first.0, part.last.0))
             .collect();
         let name = folder.join(file_name(&finding.id));
-        match file.write(&name) {
+        let written = match file.is_surpassed_by(&name) {
+            true => Ok(()),
+            false => file.write(&name),
+        };
+        match written {
             Ok(()) => {
                 let shown = name.strip_prefix(&here).unwrap_or(&name);
                 finding.witness = Some(shown.display().to_string());

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 /// Operations that a record with a sequence number may have, besides atomic ones.
-const SYNCS: [Op; 34] = [
+const SYNCS: [Op; 35] = [
     Op::Acquire,
     Op::Release,
     Op::ReadAcquire,

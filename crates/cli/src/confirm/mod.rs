@@ -342,7 +342,9 @@ fn follow_up(
 
 /// Keeps the witness of a finding that was seen to stand.
 fn keep(finding: &mut Finding, witness: &Witness, path: &Path) -> Result<()> {
-    let kept = witness.write(path);
+    let mut enforced = witness.clone();
+    enforced.enforced = true;
+    let kept = enforced.write(path);
     kept.map_err(|error| Error::not_started(format!("{}: {error}", path.display())))?;
     let here = std::env::current_dir().unwrap_or_default();
     let shown = path.strip_prefix(&here).unwrap_or(path);
@@ -350,6 +352,8 @@ fn keep(finding: &mut Finding, witness: &Witness, path: &Path) -> Result<()> {
     finding.witness = Some(shown.display().to_string());
     finding.rung = Rung::Confirmed;
     finding.not_enforced = None;
+    // That was another schedule.
+    finding.refuted = None;
     finding.replay = Some(format!("deadheat replay {}", finding.id));
     // The report may take minutes yet.
     if is_new && witness.trace.events > LONG {

@@ -11,6 +11,7 @@ use super::fine::{self, Enforced, Manner, Output};
 use crate::budget::{self, Allowance};
 use crate::error::Result;
 use crate::signals;
+use crate::witness::Witness;
 
 /// How much is tried: about a second, for a small program.
 const WORK: u64 = 30_000_000;
@@ -54,12 +55,26 @@ pub fn shrink(case: &mut Case) -> Result<Option<Enforced>> {
         }
         break;
     }
-    if reached.is_some() {
-        let schedule = best.iter().map(|(thread, count)| (thread.0, *count));
-        case.witness.start = 0;
-        case.witness = case.witness.clone().with(schedule.collect());
+    if reached.is_none() {
+        return Ok(None);
     }
-    Ok(reached)
+    let schedule = best.iter().map(|(thread, count)| (thread.0, *count));
+    let mut witness = case.witness.clone();
+    witness.start = 0;
+    as_kept(case, witness.with(schedule.collect()))
+}
+
+/// What is kept is what will be replayed, so it has to stand as it is written; else the longer schedule stays.
+fn as_kept(case: &mut Case, witness: Witness) -> Result<Option<Enforced>> {
+    let shorter = Case::new(witness)?;
+    let run = shorter.enforce(After::Go, 0, Output::Captured)?;
+    if !shorter.stands(&run) {
+        let longer = Case::new(case.witness.clone())?;
+        *case = longer;
+        return Ok(None);
+    }
+    *case = shorter;
+    Ok(Some(run))
 }
 
 /// Schedules with fewer switches than this one, the shortest first: without one of the threads, or without a return to one.
