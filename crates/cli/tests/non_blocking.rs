@@ -124,7 +124,7 @@ fn clean(name: &str) -> &'static str {
 fn explored(program: &str) -> Value {
     let here = Sandbox::new();
     here.file("p.c", program);
-    let mut command = here.deadheat(["explore", "--format", "json", "p.c"]);
+    let mut command = here.deadheat(["explore", "--executions", "60", "--format", "json", "p.c"]);
     let output = command.output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
         panic!("{error}: {}", String::from_utf8_lossy(&output.stderr));
@@ -157,7 +157,7 @@ fn check(program: &str, name: &str) {
     let here = Sandbox::new();
     here.file("p.c", program);
     for seed in ["0", "1", "2"] {
-        let told = here.told(&mut here.deadheat(["check", "--seed", seed, "p.c"]));
+        let told = here.told(&mut here.deadheat(["check", "--seed", seed, "--orders", "0", "p.c"]));
         assert!(told.starts_with("exit: 0"), "{name}, seed {seed}: {told}");
     }
 }
@@ -258,4 +258,79 @@ int main(void) {
     let told = here.told(&mut here.deadheat(["explore", "--search-time", "5s", "p.c"]));
     assert!(told.contains("done"), "{told}");
     assert!(!told.contains("would not have ended"), "{told}");
+}
+
+/// A time limit passes though another thread goes round in a loop until then.
+#[test]
+fn time_limits_pass_though_others_can_run() {
+    for wait in ["read(ends[0], &byte, 1) != -1", "poll(&entry, 1, 20) != 0"] {
+        check(&LIMITED.replace("WAIT", wait), wait);
+    }
+}
+
+const LIMITED: &str = "
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+static _Atomic int waited;
+static void *wait_for_it(void *unused) {
+    while (!atomic_load(&waited))
+        sched_yield();
+    return unused;
+}
+int main(void) {
+    int ends[2];
+    char byte;
+    struct timeval time = {0, 20000};
+    pthread_t thread;
+    socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+    pthread_create(&thread, 0, wait_for_it, 0);
+    struct pollfd entry = {ends[0], POLLIN, 0};
+    int failed = WAIT;
+    atomic_store(&waited, 1);
+    pthread_join(thread, 0);
+    return failed;
+}
+";
+
+/// Loops that change memory and yield take turns, and so do those they wait for.
+#[test]
+fn loops_that_change_memory_and_yield_keep_nobody_away() {
+    let program = "
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+static _Atomic int done[2], busy[2];
+static void *finish(void *number) {
+    atomic_store(&done[(long)number], 1);
+    return 0;
+}
+static void *loop(void *number) {
+    pthread_t thread;
+    long own = (long)number;
+    pthread_create(&thread, 0, finish, number);
+    for (int is = 0; !is; sched_yield()) {
+        atomic_fetch_add(&busy[own], 1);
+        is = atomic_load(&done[own]);
+        atomic_fetch_sub(&busy[own], 1);
+    }
+    pthread_join(thread, 0);
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, loop, (void *)1);
+    loop(0);
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+    let report = explored(program);
+    let cuts = report["stats"]["cuts"].to_string();
+    assert!(!cuts.contains("too long"), "{cuts}");
 }

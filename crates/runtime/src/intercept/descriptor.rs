@@ -125,6 +125,26 @@ impl On {
     }
 }
 
+/// When a wait ends, however often it is looked in between.
+#[derive(Clone, Copy)]
+struct End(Option<u64>);
+
+impl End {
+    fn of(limit: Limit) -> Self {
+        match limit {
+            Limit::None => End(None),
+            Limit::After(time) => End(Some(serial::time().saturating_add(time))),
+        }
+    }
+
+    fn left(self) -> Limit {
+        match self.0 {
+            None => Limit::None,
+            Some(end) => Limit::After(end.saturating_sub(serial::time())),
+        }
+    }
+}
+
 /// How long a call that never waits is put off as long as others can run, in nanoseconds of the program's time: one of them
 /// may be about to send.
 const A_WHILE: u64 = 100_000;
@@ -152,6 +172,7 @@ pub fn on_descriptor<R: Interrupted>(
         put_off(fd, events);
         return real();
     }
+    let end = End::of(time_limit(fd, events));
     // As long as others can run, one of them may be the other end.
     while !is_ready(fd, events) {
         let is_own = is_own_pipe(fd);
@@ -166,7 +187,13 @@ pub fn on_descriptor<R: Interrupted>(
             ),
             false => (Kind::Descriptor, None),
         };
-        match serial::wait_to_retry(channel(fd), kind, Limit::None, unended) {
+        match serial::wait_to_retry(channel(fd), kind, end.left(), unended) {
+            // The kernel waits for as long once more, for the world outside.
+            Waited::TimedOut if !serial::is_enforced() => return serial::away_for_outside(real),
+            Waited::TimedOut => {
+                failed(libc::EAGAIN);
+                return R::ANSWER;
+            }
             Waited::Idle if !is_own => return serial::away_for_outside(real),
             Waited::Interrupted => {
                 // SAFETY: the C library's own address of the thread's error number.
@@ -180,15 +207,37 @@ pub fn on_descriptor<R: Interrupted>(
     real()
 }
 
+/// For how long the kernel lets a call on a socket wait.
+fn time_limit(fd: c_int, events: i16) -> Limit {
+    let option = match events & libc::POLLIN {
+        0 => libc::SO_SNDTIMEO,
+        _ => libc::SO_RCVTIMEO,
+    };
+    let mut time = libc::timeval {
+        tv_sec: 0,
+        tv_usec: 0,
+    };
+    let mut size = size_of::<libc::timeval>();
+    let (place, size) = (&raw mut time as usize, &raw mut size as usize);
+    let socket = libc::SOL_SOCKET as usize;
+    let args = [fd as usize, socket, option as usize, place, size, 0];
+    let answer = sys::call(libc::SYS_getsockopt, args);
+    let micros = time.tv_sec.max(0) as u64 * 1_000_000 + time.tv_usec.max(0) as u64;
+    match answer == 0 && micros > 0 {
+        true => Limit::After(micros * 1000),
+        false => Limit::None,
+    }
+}
+
 /// Before a call that never waits, and that would fail now: others go first, for a while. (Whoever asks over and over would keep them from
 /// what is asked for.) A search takes the failure for what it is.
 pub fn put_off(fd: c_int, events: i16) {
     if serial::is_searched() || serial::is_enforced() {
         return;
     }
+    let end = End::of(Limit::After(A_WHILE));
     while !is_ready(fd, events) {
-        let limit = Limit::After(A_WHILE);
-        let waited = serial::wait_to_retry(channel(fd), Kind::Descriptor, limit, None);
+        let waited = serial::wait_to_retry(channel(fd), Kind::Descriptor, end.left(), None);
         if waited != Waited::Woken {
             return;
         }
@@ -206,11 +255,12 @@ pub fn trying<R: Interrupted>(
     attempt: impl Fn() -> Option<R>,
     block: impl FnOnce(bool) -> R,
 ) -> R {
+    let end = End::of(limit);
     loop {
         if let Some(result) = attempt() {
             return result;
         }
-        match serial::wait_to_retry(channel, Kind::Descriptor, limit, None) {
+        match serial::wait_to_retry(channel, Kind::Descriptor, end.left(), None) {
             Waited::TimedOut if serial::is_enforced() => return block(true),
             Waited::Woken => {}
             Waited::Restarted if restarts => {}

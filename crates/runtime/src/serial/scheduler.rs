@@ -574,7 +574,9 @@ impl Scheduler {
         if self.is_searched() {
             let changes = self.explorer.changes;
             let index = self.index(me);
-            self.task(index).spin.yielded(changes);
+            let task = self.task(index);
+            task.spin.yielded(changes);
+            task.yields = task.yields.saturating_add(1);
             self.explorer.yielded(me);
             return self.search(Some(me), true).unwrap_or(me);
         }

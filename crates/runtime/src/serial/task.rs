@@ -70,6 +70,8 @@ pub struct Task {
     pub children: u32,
     /// Whether it asks the same over and over.
     pub spin: Spin,
+    /// How often it has let others go first, in a search.
+    pub yields: u32,
     /// What is known of the loop that it is in.
     pub turns: Loop,
     /// In which window of [`super::rounds`] it has paused last.
@@ -113,6 +115,7 @@ impl Task {
             deeds: 0,
             children: 0,
             spin: Spin::new(),
+            yields: 0,
             turns: Loop::new(),
             paused_in: 0,
             copy: super::explore::server::copy(),

@@ -15,7 +15,7 @@ use crate::threads::Thread;
 use crate::{record, sys, threads};
 
 /// What puts a thread behind all others.
-const LAST: u32 = 1 << 30;
+const LAST: u32 = 3;
 /// How long a thread may stay in a call that is to go on before others who could, in milliseconds.
 const PATIENCE: u64 = 1000;
 /// How long the world outside is given at a time, in milliseconds.
@@ -256,7 +256,7 @@ impl Scheduler {
     fn by_itself(&mut self, me: Option<*mut Thread>) -> Option<*mut Thread> {
         let me = me.map(|me| self.index(me));
         let hint = self.explorer.hint();
-        let mut best: Option<(u32, usize)> = None;
+        let mut best: Option<([u32; 3], usize)> = None;
         let mut spinner: Option<(u32, u32, usize)> = None;
         for index in 0..self.ready {
             let id = self.id_at(index);
@@ -275,16 +275,16 @@ impl Scheduler {
                 continue;
             }
             let rank = if hint == Some(id) {
-                0
+                [0, 0, 0]
             } else if me == Some(index) {
-                1
+                [1, 0, 0]
             } else {
-                id + 2
+                // Those who yield in turn would keep others away for good.
+                [2, self.task(index).yields, id]
             };
-            let rank = if self.explorer.is_last(id) {
-                rank + LAST
-            } else {
-                rank
+            let rank = match self.explorer.is_last(id) {
+                true => [LAST, rank[0], rank[2]],
+                false => rank,
             };
             if best.is_none_or(|(known, _)| rank < known) {
                 best = Some((rank, index));
