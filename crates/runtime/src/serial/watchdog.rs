@@ -9,7 +9,6 @@
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::kernel_wait::KernelWait;
 use super::scheduler::STEPS;
 use super::{signals, turn};
 use crate::intercept::real;
@@ -59,7 +58,7 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
             since = sys::milliseconds();
             continue;
         }
-        let before = core::mem::replace(&mut wait, KernelWait::of(turn::runs_on(now.1)));
+        let before = core::mem::replace(&mut wait, turn::sleeps(now.1));
         let still = sys::milliseconds() - since;
         let is_out_of_patience = still >= patience;
         let is_cheap = !turn::is_green() || lost < MOST_LOST;

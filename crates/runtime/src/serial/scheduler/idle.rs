@@ -117,10 +117,8 @@ impl Scheduler {
     pub(super) fn is_busy_away(&self) -> bool {
         self.tasks[self.ready..self.count].iter().any(|thread| {
             // SAFETY: records of threads that have not ended; we have the turn.
-            let task = unsafe { &(**thread).task };
-            task.state == State::Away
-                && !task.waits_outside
-                && KernelWait::of(unsafe { turn::home_of(*thread) }).is_none()
+            let (task, home) = unsafe { (&(**thread).task, turn::home_of(*thread)) };
+            task.state == State::Away && !task.waits_outside && KernelWait::of(home).is_none()
         })
     }
 

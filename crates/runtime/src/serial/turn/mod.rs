@@ -19,6 +19,7 @@ pub use overtake::take_from;
 pub use token::nobody_comes;
 
 use super::explore::server;
+use super::kernel_wait::KernelWait;
 use super::scheduler::scheduler;
 use super::{context, signals};
 use crate::local::local;
@@ -221,15 +222,16 @@ unsafe fn arrived(me: *mut Thread) {
     unsafe { signals::settle_in(me) };
 }
 
-/// The kernel thread on which the turn's holder runs the program's code; 0 if nobody has the turn.
-pub fn runs_on(thread: *mut Thread) -> i32 {
+/// How the turn's holder sleeps in the kernel, if it does. Contexts may be on the carrier or at home: it sleeps if both do, as the other one always does.
+pub fn sleeps(thread: *mut Thread) -> Option<[KernelWait; 2]> {
     if thread.is_null() || thread == CLAIMED {
-        return 0;
+        return None;
     }
+    // SAFETY: the record of the turn's holder is in use.
+    let home = KernelWait::of(unsafe { home_of(thread) })?;
     match is_green() {
-        true => carrier::tid(),
-        // SAFETY: the record of the turn's holder is in use.
-        false => unsafe { home_of(thread) },
+        true => Some([home, KernelWait::of(carrier::tid())?]),
+        false => Some([home; 2]),
     }
 }
 
