@@ -17,6 +17,7 @@ use crate::assembly;
 use crate::budget::{self, Allowance};
 use crate::config::Config;
 use crate::confirm;
+use crate::coverage::{Both, Coverage};
 use crate::error::Result;
 use crate::explore::copies::Copies;
 use crate::explore::whole::{self, Explored};
@@ -50,6 +51,8 @@ pub(super) enum Others {
         runs: u32,
         /// What they show.
         findings: Vec<Finding>,
+        /// Which orders all runs have shown, if that could be paid for.
+        coverage: Option<Both>,
     },
     /// A run is too long for what may be done.
     TooLong,
@@ -157,6 +160,10 @@ impl Args {
         let again = again::of(trace)?;
         let mut progress = Counted::new("recording with other seeds", wanted.into());
         let (mut runs, mut findings) = (0, Vec::new());
+        let mut coverage = allowance.pays(reading).then(Coverage::default);
+        if let Some(coverage) = &mut coverage {
+            coverage.add(trace)?;
+        }
         let schedules = self.schedule.several(wanted + 1);
         for (number, schedule) in schedules.into_iter().skip(1).enumerate() {
             if signals::is_stopped() || proves(&findings) {
@@ -172,6 +179,13 @@ impl Args {
             let plan = self.plan_again(&again, options, recording.clone());
             let run = sharing.record(plan, self.survey_above).and_then(|other| {
                 allowance.weigh(other.contents.weight());
+                coverage = match coverage.take() {
+                    Some(mut all) if allowance.pays(budget::reading(other.contents.events)) => {
+                        all.add(&other.traces[0])?;
+                        Some(all)
+                    }
+                    _ => None,
+                };
                 self.seen_in(&other, config, allowance)
             });
             runs += 1;
@@ -185,7 +199,12 @@ impl Args {
                 }
             }
         }
-        Ok(Others::Seeds { runs, findings })
+        let coverage = coverage.map(|coverage| coverage.both());
+        Ok(Others::Seeds {
+            runs,
+            findings,
+            coverage,
+        })
     }
 
     /// One more run of a recorded program.
