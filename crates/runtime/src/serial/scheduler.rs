@@ -284,6 +284,7 @@ impl Scheduler {
             return next;
         }
         let falls = core::mem::take(&mut self.is_at_point)
+            && (kind == Step::Sync || self.preempt_accesses)
             && self
                 .policy
                 .as_mut()
