@@ -37,7 +37,7 @@ options! {
         "serial: contexts on one kernel thread, or kernel threads that pass a token";
     PREEMPT = "preempt", ["sync", "access"], 1,
         "serial: where the scheduler may switch: at synchronisation only, or at accesses too";
-    DEPTH = "depth", [], 3, 
+    DEPTH = "depth", [], 3,
         "policy pct: how many priority changes, plus one; points: so often a coin has to show heads \
          for a thread that reaches a point to let others go first";
     LENGTH = "length", [], 10_000, "policy pct: about how many steps the program takes";

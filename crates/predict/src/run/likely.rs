@@ -34,6 +34,9 @@ pub(super) struct Pair {
     pub second: u32,
 }
 
+/// The nearest pairs of each pair of places (of locks, if so), in different windows.
+type Found = FxHashMap<(Places, bool), SmallVec<[(u32, u32); TURNS]>>;
+
 /// Follows a segment.
 pub(super) struct Likely {
     /// Events of a pair are no further apart than a window is long.
@@ -45,8 +48,7 @@ pub(super) struct Likely {
     words: FxHashMap<u64, SmallVec<[Seen; 2]>>,
     blocks: BTreeMap<u64, u64>,
     orders: FxHashMap<(LockId, LockId), SmallVec<[Taken; 2]>>,
-    /// The nearest pairs of each pair of places, in different windows.
-    found: FxHashMap<(Places, bool), SmallVec<[(u32, u32); TURNS]>>,
+    found: Found,
 }
 
 #[derive(Default)]
@@ -172,13 +174,11 @@ impl Likely {
         let id = event.thread();
         match op {
             Op::ExternalWrite => {}
-            op if op.is_access() => {
-                if is_judged(event) {
-                    let seen = self.seen(at, event);
-                    let (start, bytes) = (event.addr().0, event.size().max(1));
-                    for word in start >> 3..=start.saturating_add(bytes - 1) >> 3 {
-                        self.access(word, seen);
-                    }
+            op if op.is_access() && is_judged(event) => {
+                let seen = self.seen(at, event);
+                let (start, bytes) = (event.addr().0, event.size().max(1));
+                for word in start >> 3..=start.saturating_add(bytes - 1) >> 3 {
+                    self.access(word, seen);
                 }
             }
             Op::Request | Op::Acquire => self.acquire(at, step, Hold::Write),
@@ -359,12 +359,7 @@ fn merge(clock: &mut Vec<u32>, other: &[u32]) {
 }
 
 /// Keeps a pair of events if it is one of the nearest of its places, of those that lie in different windows.
-fn keep(
-    found: &mut FxHashMap<(Places, bool), SmallVec<[(u32, u32); TURNS]>>,
-    reach: usize,
-    places: (Places, bool),
-    (first, second): (u32, u32),
-) {
+fn keep(found: &mut Found, reach: usize, places: (Places, bool), (first, second): (u32, u32)) {
     if (second - first) as usize >= reach || found.len() >= MOST && !found.contains_key(&places) {
         return;
     }
