@@ -14,6 +14,7 @@ use deadheat_wire::leave_out::LEAVE_OUT;
 use crate::error::{Error, Result};
 use crate::launch::{self, Launch};
 use crate::leave_out;
+use crate::points;
 use crate::program::Program;
 use crate::stdin::{self, Kind, Source};
 use crate::store::invocation::{Invocation, beside, identity};
@@ -31,6 +32,7 @@ pub struct Again {
     inputs: PathBuf,
     /// Which accesses were left out, if some were.
     leave_out: PathBuf,
+    points: PathBuf,
 }
 
 /// Everything that it takes to run the program of this trace again.
@@ -73,6 +75,7 @@ pub fn of(trace: &Path) -> Result<Again> {
         stdin,
         inputs,
         leave_out: leave_out::beside(trace),
+        points: points::beside(trace),
     })
 }
 
@@ -103,6 +106,7 @@ impl Again {
         if self.leave_out.is_file() {
             variables.push((LEAVE_OUT.into(), self.leave_out.clone().into()));
         }
+        variables.extend(points::variable(&self.points));
         Launch {
             program: &self.program,
             command: &self.invocation.command,
@@ -128,9 +132,14 @@ impl Again {
         if self.stdin.is_file() && !copy.exists() {
             io::copy(&mut File::open(&self.stdin)?, &mut stdin::create(&copy)?)?;
         }
-        let copy = leave_out::beside(trace);
-        if self.leave_out.is_file() && !copy.exists() {
-            std::fs::copy(&self.leave_out, copy)?;
+        let lists = [
+            (&self.leave_out, leave_out::beside(trace)),
+            (&self.points, points::beside(trace)),
+        ];
+        for (list, copy) in lists {
+            if list.is_file() && !copy.exists() {
+                std::fs::copy(list, copy)?;
+            }
         }
         let invocation = Invocation {
             options: options.to_owned(),

@@ -4,6 +4,7 @@
 //! once, or only what may be part of a race at all; one more collects what surrounds the events of the findings. Where
 //! several detectors are compared, each reads the trace by itself, so that times and memory can be told apart.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::Duration;
@@ -238,21 +239,32 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Predicts; whoever waits is shown the same reading.
     fn predict(&mut self, model: Model) -> Result<Vec<Run>> {
-        let (detecting, loading) = (&mut self.detecting, &mut self.loading);
         let mut unseen = Unseen::of(input::open(self.path)?.tables());
-        let is_waited = !detecting.is_empty() || loading.is_some();
+        let is_waited = !self.detecting.is_empty() || self.loading.is_some();
+        let waiting = RefCell::new((&mut self.detecting, &mut self.loading));
         let look = |index: EventIndex, step: &Step, tables: &Tables| {
             if is_waited {
                 let is_unseen = unseen.is_unseen(&step.event, tables);
+                let (detecting, loading) = &mut *waiting.borrow_mut();
                 show(detecting, loading, (index, step, tables), is_unseen);
             }
+        };
+        let is_found = |(one, other)| {
+            let detecting = &waiting.borrow().0;
+            detecting
+                .iter()
+                .any(|detecting| detecting.has_seen(Signature(one, other)))
+        };
+        let others = prediction::Others {
+            look: Box::new(look),
+            is_found: &is_found,
         };
         let (asked, tables) = prediction::predict(
             self.path,
             model,
             self.options,
             self.config,
-            (self.first, Box::new(look)),
+            (self.first, others),
         )?;
         self.needs_unknown |= asked.needs_unknown && model == Model::Maximal;
         let mut runs = vec![predicted(How::Predict(model), asked.predicted)];

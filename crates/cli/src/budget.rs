@@ -160,10 +160,15 @@ impl Allowance {
     }
 }
 
+/// What it costs to read so many events of a trace once.
+pub const fn reading(events: u64) -> u64 {
+    events.saturating_mul(READ)
+}
+
 /// What it costs to run the program by so many events, after planning it from so many.
 pub fn run(planned: u64, events: u64) -> u64 {
     let events = events.saturating_mul(RUN);
-    START.saturating_add(planned.saturating_mul(READ).saturating_add(events))
+    START.saturating_add(reading(planned).saturating_add(events))
 }
 
 /// What it costs to run a copy of the program by so many events.

@@ -1,5 +1,8 @@
 //! Which orders of synchronisation runs have shown: pairs of places of two threads that used the same object one
 //! right after the other. When more runs bring no new ones, more of them will hardly find more.
+//!
+//! Of places that take a lock, or do something atomic, it is told besides how many pairs were seen in both orders. That some were not may
+//! have a reason in the program, or in the runs.
 
 use std::path::Path;
 
@@ -13,6 +16,17 @@ use crate::input;
 #[derive(Default)]
 pub struct Coverage {
     pairs: FxHashSet<[Pc; 2]>,
+    /// The same of those only that could come in either order.
+    either: FxHashSet<[Pc; 2]>,
+}
+
+/// Pairs of different places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Both {
+    /// How many there are.
+    pub pairs: u64,
+    /// How many of them were seen in both orders.
+    pub seen: u64,
 }
 
 impl Coverage {
@@ -20,6 +34,7 @@ impl Coverage {
     pub fn add(&mut self, path: &Path) -> Result<u64> {
         let before = self.pairs.len();
         let mut last: FxHashMap<(bool, u64), (ThreadId, Pc)> = FxHashMap::default();
+        let mut last_of_either = last.clone();
         let mut steps = input::open(path)?;
         while let Some(step) = steps
             .next_step()
@@ -36,8 +51,25 @@ impl Coverage {
             {
                 self.pairs.insert([place, now.1]);
             }
+            if (event.op().is_atomic() || matches!(event.op(), Op::Acquire | Op::ReadAcquire))
+                && let Some((thread, place)) = last_of_either.insert(object, now)
+                && thread != now.0
+                && place != now.1
+            {
+                self.either.insert([place, now.1]);
+            }
         }
         Ok((self.pairs.len() - before) as u64)
+    }
+
+    /// How many pairs of places that take locks or do something atomic were seen in both orders.
+    pub fn both(&self) -> Both {
+        let is_both = |[one, other]: &[Pc; 2]| self.either.contains(&[*other, *one]);
+        let twice = self.either.iter().filter(|pair| is_both(pair)).count() as u64;
+        Both {
+            pairs: self.either.len() as u64 - twice / 2,
+            seen: twice / 2,
+        }
     }
 
     /// How many there are.
@@ -91,7 +123,9 @@ mod tests {
         let mut coverage = Coverage::default();
         assert_eq!(coverage.add(&trace("a", one)).unwrap(), 1);
         assert_eq!(coverage.add(&trace("b", one)).unwrap(), 0);
+        assert_eq!(coverage.both(), Both { pairs: 1, seen: 0 });
         assert_eq!(coverage.add(&trace("c", other)).unwrap(), 1);
         assert_eq!(coverage.len(), 2);
+        assert_eq!(coverage.both(), Both { pairs: 1, seen: 1 });
     }
 }

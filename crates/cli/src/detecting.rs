@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use deadheat_detect::{Channels, Detector, Hybrid, HybridOptions, Method, Races, Suspects};
+use deadheat_detect::{
+    Channels, Detector, Hybrid, HybridOptions, Method, Races, Signature, Suspects,
+};
+use deadheat_report::Rung;
 use deadheat_trace::{EventIndex, Step, Tables};
 
 use crate::analysis::Run;
@@ -101,6 +104,11 @@ impl<'a> Detecting<'a> {
             true => Gap::Before(index),
             false => Gap::Behind(index),
         });
+    }
+
+    /// Whether it has seen such a race in the recorded run so far.
+    pub fn has_seen(&self, places: Signature) -> bool {
+        self.how.rung() == Rung::Observed && self.races.contains(places)
     }
 
     /// What it has found in all that it was shown.

@@ -34,6 +34,7 @@ mod marks;
 mod misuse;
 mod numbered;
 mod orphans;
+mod points;
 mod predicting;
 mod prediction;
 mod program;

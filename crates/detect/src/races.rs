@@ -93,6 +93,11 @@ impl Races {
         &self.found
     }
 
+    /// Whether there is one with this signature.
+    pub fn contains(&self, signature: Signature) -> bool {
+        self.by_signature.contains_key(&signature)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()

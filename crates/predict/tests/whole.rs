@@ -74,7 +74,9 @@ fn run_in_segments(window: &Window, size: Size, length: usize) -> Prediction {
             is_judged: &|_| true,
         };
         let indexes: Vec<EventIndex> = (start as u64..end as u64).map(EventIndex).collect();
+        predictor.glance(&source, &indexes, &|_| false);
         predictor.look(&source, &indexes);
+        predictor.go_on(&source, &indexes);
         start = end - predictor.common(end - start);
     }
     let found = predictor.finish();

@@ -6,7 +6,7 @@
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use deadheat_wire::options::{self as described, Described};
-use deadheat_wire::{explore, inputs, leave_out, plan, shared, watch};
+use deadheat_wire::{explore, inputs, leave_out, plan, points, shared, watch};
 
 use crate::{memory, message, sys};
 
@@ -113,6 +113,7 @@ pub fn read() -> Option<&'static [u8]> {
         (&PLAN, plan::PLAN),
         (&INPUTS, inputs::INPUTS),
         (&LEAVE_OUT, leave_out::LEAVE_OUT),
+        (&POINTS, points::POINTS),
         (&EXPLORE, explore::EXPLORE),
         (&SHARED, shared::SHARED),
     ];
@@ -150,6 +151,8 @@ pub static PLAN: Named = Named::none();
 pub static INPUTS: Named = Named::none();
 /// Accesses that are not recorded.
 pub static LEAVE_OUT: Named = Named::none();
+/// Places at which others go first.
+pub static POINTS: Named = Named::none();
 /// Which memory threads share.
 pub static SHARED: Named = Named::none();
 /// The board of a search.

@@ -29,6 +29,7 @@ pub mod meta;
 mod op;
 pub mod options;
 pub mod plan;
+pub mod points;
 pub mod shared;
 pub mod watch;
 pub mod word;

@@ -31,13 +31,15 @@ options! {
         "parallel: threads run free; serial: one at a time, in an exact order, with values; watch: \
          nothing is recorded, races are told as they happen";
     SEED = "seed", [], 0, "the seed of a serial recording's schedule";
-    POLICY = "policy", ["random", "pct", "round-robin", "run-to-block"], 0,
+    POLICY = "policy", ["random", "pct", "round-robin", "run-to-block", "points"], 0,
         "who runs next in a serial recording";
     THREADS = "threads", ["green", "real"], 0,
         "serial: contexts on one kernel thread, or kernel threads that pass a token";
     PREEMPT = "preempt", ["sync", "access"], 1,
         "serial: where the scheduler may switch: at synchronisation only, or at accesses too";
-    DEPTH = "depth", [], 3, "policy pct: how many priority changes, plus one";
+    DEPTH = "depth", [], 3,
+        "policy pct: how many priority changes, plus one; points: so often a coin has to show heads \
+         for a thread that reaches a point to let others go first";
     LENGTH = "length", [], 10_000, "policy pct: about how many steps the program takes";
     WATCHDOG = "watchdog", [], 5,
         "serial: seconds without a step after which another thread gets the turn; 0: never";

@@ -7,7 +7,7 @@ use deadheat_trace::{EventIndex, Pc};
 use rustc_hash::FxHashSet;
 
 use super::relax::Left;
-use super::windows::Piece;
+use super::windows::{Piece, Those};
 use super::{Known, Proven, Refused, Round, Statistics};
 use crate::check::Observed;
 use crate::standstill::exhaustive;
@@ -28,6 +28,8 @@ pub(super) struct Looked {
     pub statistics: Statistics,
     /// How much was done.
     pub work: u64,
+    /// To what there is an answer, if not all was to be asked.
+    pub answered: Those,
     /// Something was not asked about, or not for long enough, as there was no more work to be done for it.
     pub is_cut_short: bool,
     /// A question has hit a limit in time.
@@ -61,6 +63,9 @@ pub(super) struct Look<'a> {
     observed: OnceCell<Observed<'a>>,
     /// What may be done and was.
     pub(super) all: Budget<'a>,
+    /// How much may have been done when the next question comes; and whether one was left without an answer because of that.
+    limit: Option<u64>,
+    is_limited: bool,
     /// The places of what was proven here.
     pub(super) proven: FxHashSet<Places>,
     pub(super) locked: FxHashSet<Vec<Pc>>,
@@ -91,6 +96,8 @@ impl<'a> Look<'a> {
                 reduced: &reduced,
                 observed: OnceCell::new(),
                 all,
+                limit: None,
+                is_limited: false,
                 proven: FxHashSet::default(),
                 locked: FxHashSet::default(),
                 looked: Looked::default(),
@@ -98,13 +105,17 @@ impl<'a> Look<'a> {
             };
             let mut asker = Asker::new(&model);
             look.races(&model, &mut asker);
-            look.deadlocks(&model, &mut asker);
+            if piece.asks.locks() {
+                look.is_limited = false;
+                look.deadlocks(&model, &mut asker);
+                look.looked.answered.locks = !look.is_limited;
+            }
             let left = std::mem::take(&mut look.left);
             look.relax(left);
             looked = look.looked;
             looked.work = look.all.spent.get();
         }
-        looked.statistics.windows = 1;
+        looked.statistics.windows = u64::from(!piece.asks.is_only());
         looked
     }
 
@@ -112,7 +123,11 @@ impl<'a> Look<'a> {
     pub(super) fn is_over(&mut self) -> bool {
         let is_over = self.all.is_over();
         self.looked.is_cut_short |= is_over;
-        is_over
+        let is_at_limit = self
+            .limit
+            .is_some_and(|limit| self.all.spent.get() >= limit);
+        self.is_limited |= is_over || is_at_limit;
+        is_over || is_at_limit
     }
 
     fn is_growing(&self) -> bool {
@@ -131,11 +146,22 @@ impl<'a> Look<'a> {
         let steps = &model.window.steps;
         let source = self.round.source;
         let is_judged = |event: u32| (source.is_judged)(&steps[event as usize].event);
-        let is_known = |places: Places| self.known.proven.contains(&places);
+        let asks = &self.piece.asks;
+        let is_known = |places| self.known.proven.contains(&places) || !asks.races(places);
         let candidates = candidates(model, is_judged, is_known);
         self.looked.statistics.left_out += candidates.left_out;
-        for (places, pairs) in candidates.pairs {
+        let locks = usize::from(asks.locks());
+        let count = candidates.pairs.len();
+        for (at, (places, pairs)) in candidates.pairs.into_iter().enumerate() {
             let (mut unknown, mut left) = (None, Vec::new());
+            self.is_limited = false;
+            // What is likely is not left unasked because of what else is.
+            if self.piece.asks.is_only()
+                && let Some(left) = self.all.left()
+            {
+                let share = left / (count - at + locks) as u64;
+                self.limit = Some(self.all.spent.get().saturating_add(share));
+            }
             for pair in pairs {
                 if self.is_proven(places) || self.is_over() {
                     break;
@@ -164,7 +190,11 @@ impl<'a> Look<'a> {
                 self.looked.open.push((places, unknown));
                 self.left.races.push((places, left));
             }
+            if !self.is_limited {
+                self.looked.answered.races.push(places);
+            }
         }
+        self.limit = None;
     }
 
     fn deadlocks(&mut self, model: &Model, asker: &mut Asker) {
@@ -253,15 +283,26 @@ impl<'a> Look<'a> {
         let effort = &self.round.options.budget;
         let own = effort.deadline();
         Budget {
-            work: self.all.left().into_iter().chain([effort.work]).min(),
+            work: self.left().into_iter().chain([effort.work]).min(),
             deadline: own.into_iter().chain(self.all.deadline).min(),
             stop: self.all.stop,
             spent: Cell::default(),
         }
     }
 
+    /// How much may be done for one question.
+    fn left(&self) -> Option<u64> {
+        let here = self
+            .limit
+            .map(|limit| limit.saturating_sub(self.all.spent.get()));
+        self.all.left().into_iter().chain(here).min()
+    }
+
     /// A question has no answer within its budget.
     pub(super) fn is_unanswered(&mut self, budget: &Budget) {
+        self.is_limited |= budget
+            .work
+            .is_some_and(|work| work < self.round.options.budget.work);
         let is_late = |deadline: Instant| Instant::now() >= deadline;
         let has_limit = self.round.options.budget.deadline().is_some();
         self.looked.is_timed_out |= has_limit && budget.deadline.is_some_and(is_late);
@@ -290,8 +331,10 @@ impl<'a> Look<'a> {
                 of_stage.impossible += 1;
                 return Asked::Impossible;
             }
-            // A smaller window has answered.
-            Answer::Unknown if is_growing => return Asked::Unknown,
+            // A smaller window has answered, or it will be asked again.
+            Answer::Unknown if is_growing || self.is_limited && self.piece.asks.is_only() => {
+                return Asked::Unknown;
+            }
             Answer::Unknown => {
                 figures.unknown += 1;
                 return Asked::Unknown;

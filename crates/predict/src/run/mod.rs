@@ -4,6 +4,10 @@
 //! A race that a small window does not prove may be proven by a larger one, as more can be different there. So
 //! windows grow, and what they have in common with the one before is not asked about again.
 //!
+//! Of the smallest windows those come first that hold pairs which look like races or deadlocks, of places that nobody has asked about
+//! ([`likely`]); then the rest in the order of the trace; then larger ones. Which pairs a window is asked about does not depend on the windows
+//! before it, so the order decides what is found only where there is less work to be done than there is to do.
+//!
 //! A long trace is handed over in *segments*, which have a part in common with the one before ([`Predictor`]): nobody has to
 //! hold all of it. Windows grow within a segment. How things stand where a segment begins and what is known are carried over.
 //!
@@ -14,6 +18,7 @@
 pub(crate) mod border;
 mod contents;
 mod in_trace;
+mod likely;
 mod look;
 mod quiet;
 mod relax;
@@ -30,7 +35,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::in_trace::InTrace;
 use self::look::{Look, Looked};
 pub use self::segments::Predictor;
-use self::windows::{Piece, Pieces};
+use self::windows::{Asks, Extent, Piece, Pieces, Those};
 use crate::check::Violation;
 use crate::{Count, Effort, Goal, Places, Stage, Window};
 
@@ -213,9 +218,25 @@ struct Round<'a> {
     share: Option<u64>,
 }
 
+/// Which windows of a round are looked at now.
+struct Wanted<'a> {
+    asks: &'a dyn Fn(&Extent) -> Option<Asks>,
+    /// How many there are, if that is known: each has a share of what may be done. Else one may take a part of it.
+    count: Option<u64>,
+}
+
+/// What came of them.
+struct Came {
+    /// Where those begin in the segment that were looked at, and to what there are answers.
+    answered: Vec<(usize, Those)>,
+    /// All were, and all was asked.
+    is_whole: bool,
+}
+
 /// Finds all that a trace proves.
 pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> Prediction {
     let mut predictor = Predictor::new(source.steps.len() as u64, options, observer);
+    predictor.glance(source, &[], &|_| false);
     predictor.look(source, &[]);
     predictor.finish()
 }
@@ -238,22 +259,22 @@ impl Round<'_> {
         self.observer.stop().load(Ordering::Relaxed) || self.is_late()
     }
 
-    /// Looks at all windows of a size; whether it has, and each as far as there was something to ask. What it has cost is no
-    /// longer left.
+    /// Asks windows of a size what is wanted. What it has cost is no longer left.
     fn look(
         &self,
         mut pieces: Pieces,
+        wanted: &Wanted,
         in_trace: &InTrace,
         known: &mut Known,
         left: &mut u64,
-    ) -> bool {
-        let mut is_whole = true;
+    ) -> Came {
+        let (mut answered, mut is_whole, mut done) = (Vec::new(), true, 0);
         while !self.is_over() && !known.found.is_full && (self.share.is_some() || *left > 0) {
             let mut batch = Vec::new();
             let mut events = 0;
             while batch.len() < BATCH
                 && events < BATCH_EVENTS
-                && let Some(piece) = pieces.next(self.source)
+                && let Some(piece) = pieces.next(self.source, wanted.asks)
             {
                 events += piece.window.steps.len();
                 batch.push(piece);
@@ -261,16 +282,26 @@ impl Round<'_> {
             if batch.is_empty() {
                 break;
             }
-            for mut looked in self.look_at(&batch, known, *left / PART_OF_WINDOW) {
+            let most = match wanted.count {
+                Some(count) => *left / count.saturating_sub(done).max(1),
+                None => *left / PART_OF_WINDOW,
+            };
+            done += batch.len() as u64;
+            let all = self.look_at(&batch, known, most);
+            for (piece, mut looked) in batch.iter().zip(all) {
                 in_trace.looked(&mut looked);
                 if *left < u64::MAX {
                     *left = left.saturating_sub(looked.work);
+                }
+                if piece.asks.is_only() {
+                    answered.push((piece.start, std::mem::take(&mut looked.answered)));
                 }
                 is_whole &= !looked.is_cut_short;
                 known.take_in(looked);
             }
         }
-        is_whole && pieces.is_over()
+        let is_whole = is_whole && pieces.is_over();
+        Came { answered, is_whole }
     }
 
     /// Looks at some windows, several at a time; what each has shown, in their order. `most` is how much one may take.
@@ -283,7 +314,11 @@ impl Round<'_> {
                 let Some(piece) = batch.get(at) else { break };
                 *lock(&looked[at]) = Some(Look::at(self, known, piece, most));
                 let mut done = lock(self.done);
-                *done += u64::from(piece.is_new);
+                *done += u64::from(if piece.asks.is_only() {
+                    0
+                } else {
+                    piece.is_new
+                });
                 let done = self.all.min(*done);
                 self.observer.progress(done, self.all, &known.found);
             }

@@ -11,13 +11,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::Hold;
 
 /// Blocks longer than this are not gone through when they are freed.
-const LONG: u64 = 1 << 12;
+pub(super) const LONG: u64 = 1 << 12;
 
 /// More sets of locks than this are not kept from window to window.
 const MANY: usize = 1 << 16;
 
 /// No lock is held.
-const NO_LOCKS: u32 = 0;
+pub(super) const NO_LOCKS: u32 = 0;
 
 /// The memory of the look, used for one window after the other.
 #[derive(Default)]
@@ -58,7 +58,7 @@ struct Word {
 }
 
 /// Numbers for sets of locks.
-struct LockSets {
+pub(super) struct LockSets {
     sets: Vec<Vec<LockId>>,
     numbers: FxHashMap<Vec<LockId>, u32>,
     common: FxHashMap<(u32, u32), u32>,
@@ -75,7 +75,13 @@ impl Default for LockSets {
 }
 
 impl LockSets {
-    fn number(&mut self, mut locks: Vec<LockId>) -> u32 {
+    /// How many sets have a number.
+    pub fn len(&self) -> usize {
+        self.sets.len()
+    }
+
+    /// The number of a set.
+    pub fn number(&mut self, mut locks: Vec<LockId>) -> u32 {
         locks.sort_unstable();
         if let Some(number) = self.numbers.get(&locks) {
             return *number;
@@ -87,7 +93,7 @@ impl LockSets {
     }
 
     /// The locks that are in both.
-    fn common(&mut self, one: u32, other: u32) -> u32 {
+    pub fn common(&mut self, one: u32, other: u32) -> u32 {
         if one == other || one == NO_LOCKS || other == NO_LOCKS {
             return if one == other { one } else { NO_LOCKS };
         }
@@ -157,7 +163,7 @@ impl Quiet {
     }
 
     fn start(&mut self, held: impl Iterator<Item = (ThreadId, LockId, Hold, u32)>) {
-        if self.sets.sets.len() > MANY {
+        if self.sets.len() > MANY {
             self.sets = LockSets::default();
         }
         self.words.clear();

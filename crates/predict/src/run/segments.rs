@@ -7,17 +7,19 @@
 //! Larger windows of a segment may take what is its share of all the work, by its new events, and what segments before have not used. A
 //! trace that is one segment is looked at as if there were no segments.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deadheat_trace::EventIndex;
+use rustc_hash::FxHashMap;
 
 use super::border::Standing;
 use super::in_trace::InTrace;
-use super::windows::{self, Pieces};
-use super::{Known, Observer, Options, Prediction, Round, Size, Source};
-use crate::Effort;
+use super::likely::{Likely, Pair, TURNS};
+use super::windows::{self, Asks, Extent, Pieces, Those};
+use super::{Known, Observer, Options, Prediction, Round, Size, Source, Wanted};
+use crate::Places;
 
 /// Looks at one segment after the other.
 pub struct Predictor<'a> {
@@ -35,7 +37,14 @@ pub struct Predictor<'a> {
     /// What larger windows have taken so far, and what the smallest have.
     spent: u64,
     spent_first: u64,
-    done: Mutex<u64>,
+    /// What windows have taken that came first as they looked likely to have something; what else was paid for.
+    spent_likely: u64,
+    paid: u64,
+    /// To what there are answers from the smallest windows before their turn: by where their segment begins, and where they do in it.
+    answered: FxHashMap<(u64, usize), Those>,
+    /// In how many such windows pairs of places were asked about.
+    turns: FxHashMap<Places, usize>,
+    done: Arc<Mutex<u64>>,
 }
 
 impl<'a> Predictor<'a> {
@@ -52,7 +61,11 @@ impl<'a> Predictor<'a> {
             common: 0,
             spent: 0,
             spent_first: 0,
-            done: Mutex::default(),
+            spent_likely: 0,
+            paid: 0,
+            answered: FxHashMap::default(),
+            turns: FxHashMap::default(),
+            done: Arc::default(),
         }
     }
 
@@ -65,20 +78,113 @@ impl<'a> Predictor<'a> {
         largest.min(events) / 2
     }
 
+    /// Asks those of the smallest windows of the next segment that hold pairs which look like races or deadlocks about these: of each pair of
+    /// places the nearest first. What is found by others needs no hurry. The segment is still the next one.
+    pub fn glance(
+        &mut self,
+        segment: &Source,
+        indexes: &[EventIndex],
+        is_found: &dyn Fn(Places) -> bool,
+    ) {
+        let length = segment.steps.len();
+        let sizes = windows::rounds(length, self.options.size);
+        let (size, from) = (sizes[0], self.common.saturating_sub(sizes[0] / 2));
+        let half = match self.first() {
+            u64::MAX => u64::MAX,
+            first => first / 2,
+        };
+        let seen = self.seen_with(segment, indexes);
+        let mut left = share(half, seen, self.events).saturating_sub(self.spent_likely);
+        let before = left;
+        // One window is all of the trace: nothing comes before anything else.
+        let is_one = self.start == 0 && seen >= self.events && length <= size;
+        if is_one || left <= length as u64 || self.is_over() {
+            return;
+        }
+        if left < u64::MAX {
+            left -= length as u64;
+        }
+        let known = &self.known;
+        let turns = &self.turns;
+        let is_asked = |places: Places| {
+            turns.get(&places).is_none_or(|had| *had < TURNS)
+                && !known.proven.contains(&places)
+                && !is_found(places)
+        };
+        let (held, is_judged) = (self.standing.held(), segment.is_judged);
+        let likely = Likely::pairs(segment.steps, size, held, is_judged, is_asked);
+        let in_trace = InTrace {
+            source: segment,
+            start: self.start,
+            indexes,
+        };
+        let done = Arc::clone(&self.done);
+        let round = self.round(segment, &done, sizes.len());
+        // The nearest pair of all places first, then others of what was not proven.
+        let mut had_here = vec![0; likely.len()];
+        for is_first in [true, false] {
+            let mut pairs: Vec<Pair> = Vec::new();
+            for (all, here) in likely.iter().zip(&mut had_here) {
+                let places = all[0].places;
+                let had = self.turns.entry(places).or_default();
+                let most = if is_first { 1 } else { TURNS };
+                if !self.known.proven.contains(&places) {
+                    let new = all.iter().skip(*here).take(most.saturating_sub(*had));
+                    pairs.extend(new.clone());
+                    *had += new.clone().count();
+                    *here += new.count();
+                }
+            }
+            if pairs.is_empty() {
+                continue;
+            }
+            pairs.sort_unstable_by_key(|pair| pair.second);
+            let asks = |extent: &Extent| {
+                let behind = pairs.partition_point(|pair| (pair.second as usize) < extent.new);
+                let new = pairs[behind..].iter();
+                let new = new.take_while(|pair| (pair.second as usize) < extent.end);
+                let new = new.filter(|pair| pair.first as usize >= extent.start);
+                let mut those = Those::default();
+                for pair in new {
+                    those.locks |= pair.locks;
+                    those.races.extend((!pair.locks).then_some(pair.places));
+                }
+                (those != Those::default()).then_some(Asks::Only(those))
+            };
+            let pieces = || {
+                let standing = self.standing.clone();
+                let pieces = Pieces::behind(segment.steps, size, (from, self.common), standing);
+                pieces.starting_at(self.start)
+            };
+            let wanted = Wanted {
+                asks: &asks,
+                count: Some(pieces().count(&asks)),
+            };
+            let came = round.look(pieces(), &wanted, &in_trace, &mut self.known, &mut left);
+            for (at, those) in came.answered {
+                let known = self.answered.entry((self.start, at)).or_default();
+                known.races.extend(those.races);
+                known.locks |= those.locks;
+            }
+        }
+        self.spent_likely = self.spent_likely.saturating_add(before - left);
+    }
+
     /// Looks at the next segment, whose first events are the last that were [in common](Self::common). `indexes` tells for each where it is
     /// in the trace, if it is not all of it that is handed over.
     pub fn look(&mut self, segment: &Source, indexes: &[EventIndex]) {
         let length = segment.steps.len();
         let sizes = windows::rounds(length, self.options.size);
-        let new = (length - self.common) as u64;
-        let seen = indexes.last().map_or(self.seen + new, |last| last.0 + 1);
+        let seen = self.seen_with(segment, indexes);
         let part = seen.saturating_sub(self.seen);
-        self.seen = seen;
-        let mut left = self
-            .share(self.options.growth, self.seen)
-            .saturating_sub(self.spent);
+        let mut left = share(self.options.growth.work, seen, self.events);
+        left = left.saturating_sub(self.spent);
         let before = left;
-        let mut first = self.share(self.options.first, self.seen);
+        let mut first = share(
+            self.first().saturating_sub(self.spent_likely),
+            seen,
+            self.events,
+        );
         first = first.saturating_sub(self.spent_first);
         let first_before = first;
         let in_trace = InTrace {
@@ -86,26 +192,32 @@ impl<'a> Predictor<'a> {
             start: self.start,
             indexes,
         };
-        let mut until = None;
+        let (mut until, done) = (None, Arc::clone(&self.done));
         for (number, size) in sizes.iter().enumerate() {
             let later = (sizes.len() - number) as u64;
             let from = self.common.saturating_sub(size / 2);
             let windows = windows::count(length - from, *size) as u64;
+            let share = (number > 0).then(|| left / later / windows.max(1));
             let round = Round {
-                source: segment,
-                options: self.options,
-                observer: self.observer,
-                all: self.events.max(self.seen) * sizes.len() as u64,
-                done: &self.done,
                 until,
-                share: (number > 0).then(|| left / later / windows.max(1)),
+                share,
+                ..self.round(segment, &done, sizes.len())
             };
             let standing = self.standing.clone();
             let pieces = Pieces::behind(segment.steps, *size, (from, self.common), standing);
             let pieces = pieces.starting_at(self.start);
             let left = if number == 0 { &mut first } else { &mut left };
-            let is_whole = round.look(pieces, &in_trace, &mut self.known, left);
-            if !is_whole && !self.known.found.is_full {
+            let (start, answered) = (self.start, &self.answered);
+            let asks = |extent: &Extent| match answered.get(&(start, extent.start)) {
+                Some(those) if number == 0 => Some(Asks::Except(those.clone())),
+                _ => Some(Asks::All),
+            };
+            let wanted = Wanted {
+                asks: &asks,
+                count: None,
+            };
+            let came = round.look(pieces, &wanted, &in_trace, &mut self.known, left);
+            if !came.is_whole && !self.known.found.is_full {
                 self.known.found.is_cut_short |= number > 0;
                 self.known.found.is_unfinished |= number == 0;
                 self.known.found.is_timed_out |= round.is_late();
@@ -119,11 +231,66 @@ impl<'a> Predictor<'a> {
         }
         self.spent = self.spent.saturating_add(before - left);
         self.spent_first = self.spent_first.saturating_add(first_before - first);
+    }
+
+    /// Goes on to the segment behind this one.
+    pub fn go_on(&mut self, segment: &Source, indexes: &[EventIndex]) {
+        self.seen = self.seen_with(segment, indexes);
+        let length = segment.steps.len();
         self.common = self.common(length);
         let behind = length - self.common;
         let over = segment.steps[..behind].iter();
         over.for_each(|step| self.standing.step(step));
         self.start += behind as u64;
+    }
+
+    /// Goes back to the first segment. What is known stays known.
+    pub fn start_again(&mut self) {
+        self.standing = Standing::default();
+        (self.start, self.common, self.seen) = (0, 0, 0);
+    }
+
+    /// Something else has to be paid for, of what may be done for the smallest windows: so much, but no more than this part of what is left.
+    pub fn pay(&mut self, work: u64, part: u64) {
+        let left = self.first().saturating_sub(self.spent_likely);
+        let most = left.saturating_sub(self.spent_first) / part.max(1);
+        self.paid = self.paid.saturating_add(work.min(most));
+    }
+
+    /// Whether so much could be paid for, and as much would still be left.
+    pub fn can_pay(&self, work: u64) -> bool {
+        let left = self.first().saturating_sub(self.spent_likely);
+        left.saturating_sub(self.spent_first) / 2 >= work
+    }
+
+    /// What may be done for the smallest windows.
+    fn first(&self) -> u64 {
+        match self.options.first.work {
+            u64::MAX => u64::MAX,
+            work => work.saturating_sub(self.paid),
+        }
+    }
+
+    /// A first look at a segment.
+    fn round<'r>(&self, source: &'r Source<'r>, done: &'r Mutex<u64>, rounds: usize) -> Round<'r>
+    where
+        'a: 'r,
+    {
+        Round {
+            source,
+            options: self.options,
+            observer: self.observer,
+            all: self.events.max(self.seen) * rounds as u64,
+            done,
+            until: None,
+            share: None,
+        }
+    }
+
+    /// How much of the trace was seen with this segment.
+    fn seen_with(&self, segment: &Source, indexes: &[EventIndex]) -> u64 {
+        let new = (segment.steps.len() - self.common) as u64;
+        indexes.last().map_or(self.seen + new, |last| last.0 + 1)
     }
 
     /// What is known so far.
@@ -134,15 +301,6 @@ impl<'a> Predictor<'a> {
     /// Whether no more is to be looked at.
     pub fn is_over(&self) -> bool {
         self.known.found.is_full || self.observer.stop().load(Ordering::Relaxed)
-    }
-
-    /// What of an effort for all may be taken for so many events from the beginning.
-    fn share(&self, all: Effort, events: u64) -> u64 {
-        let work = all.work;
-        match work == u64::MAX || events >= self.events {
-            true => work,
-            false => (u128::from(work) * u128::from(events) / u128::from(self.events)) as u64,
-        }
     }
 
     /// When larger windows of a segment with so many new events have to be done, if there is a limit in time.
@@ -159,5 +317,13 @@ impl<'a> Predictor<'a> {
     /// What all segments have shown.
     pub fn finish(self) -> Prediction {
         self.known.finish(self.observer)
+    }
+}
+
+/// What of the work for all of so many events may be done for those that were seen.
+fn share(work: u64, seen: u64, events: u64) -> u64 {
+    match work == u64::MAX || seen >= events {
+        true => work,
+        false => (u128::from(work) * u128::from(seen) / u128::from(events)) as u64,
     }
 }

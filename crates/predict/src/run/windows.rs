@@ -5,7 +5,7 @@ use deadheat_trace::{EventIndex, Op, Step};
 use super::border::Standing;
 use super::quiet::Quiet;
 use super::{Size, Source};
-use crate::{Count, NOBODY, Window, counts};
+use crate::{Count, NOBODY, Places, Window, counts};
 
 /// The sizes of windows that grow. The first is the paper's.
 const FIRST: usize = 10_000;
@@ -14,6 +14,8 @@ pub const LAST: usize = 1 << 21;
 
 /// A window, and what of it is new.
 pub struct Piece {
+    /// Where it begins in the segment.
+    pub start: usize,
     /// The window; empty if there is nothing to ask about in it.
     pub window: Window,
     /// Its reference counts, which the window itself does not know to be some.
@@ -22,6 +24,59 @@ pub struct Piece {
     pub is_old: u32,
     /// How many were not.
     pub is_new: u32,
+    /// What to ask about.
+    pub asks: Asks,
+}
+
+/// Questions about a window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Those {
+    /// Races at these places.
+    pub races: Vec<Places>,
+    /// Deadlocks.
+    pub locks: bool,
+}
+
+/// What a window is asked about now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asks {
+    All,
+    Only(Those),
+    /// The rest was asked before.
+    Except(Those),
+}
+
+impl Asks {
+    /// Whether it is asked about races at these places.
+    pub fn races(&self, places: Places) -> bool {
+        match self {
+            Asks::All => true,
+            Asks::Only(those) => those.races.contains(&places),
+            Asks::Except(those) => !those.races.contains(&places),
+        }
+    }
+
+    /// Whether it is asked about deadlocks.
+    pub fn locks(&self) -> bool {
+        match self {
+            Asks::All => true,
+            Asks::Only(those) => those.locks,
+            Asks::Except(those) => !those.locks,
+        }
+    }
+
+    /// Whether other questions come later.
+    pub fn is_only(&self) -> bool {
+        matches!(self, Asks::Only(_))
+    }
+}
+
+/// Where a window lies in a segment: from `start` to `end`, of which what is before `new` was in the window before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub start: usize,
+    pub new: usize,
+    pub end: usize,
 }
 
 /// The sizes of windows to look at a trace with, one round each.
@@ -92,8 +147,28 @@ impl<'a> Pieces<'a> {
         self.is_over
     }
 
-    /// The next window.
-    pub fn next(&mut self, source: &Source) -> Option<Piece> {
+    /// The next window of those that are asked about something.
+    pub fn next(
+        &mut self,
+        source: &Source,
+        asks: &dyn Fn(&Extent) -> Option<Asks>,
+    ) -> Option<Piece> {
+        loop {
+            let extent = self.next_extent()?;
+            if let Some(asks) = asks(&extent) {
+                return Some(self.piece(source, &extent, asks));
+            }
+        }
+    }
+
+    /// How many windows are asked about something.
+    pub fn count(mut self, asks: &dyn Fn(&Extent) -> Option<Asks>) -> u64 {
+        std::iter::from_fn(|| self.next_extent())
+            .filter(|extent| asks(extent).is_some())
+            .count() as u64
+    }
+
+    fn next_extent(&mut self) -> Option<Extent> {
         if self.is_over {
             return None;
         }
@@ -104,23 +179,30 @@ impl<'a> Pieces<'a> {
             .iter()
             .position(|step| step.event.op() == Op::Lost);
         let end = gap.map_or(end, |gap| start + gap);
-        while self.stands_at < start {
-            self.standing.step(&self.steps[self.stands_at]);
-            self.stands_at += 1;
-        }
-        let piece = Piece {
-            window: self.window(source, start, end),
-            counts: counts::within(source.counts, start, end),
-            is_old: self.done.saturating_sub(start) as u32,
-            is_new: end.saturating_sub(self.done.max(start)) as u32,
-        };
+        let new = self.done.clamp(start, end);
         self.done = end;
         self.start = match gap {
             Some(_) => end + 1,
             None => start + (self.size / 2).max(1),
         };
         self.is_over = gap.is_none() && end == self.steps.len() || self.start >= self.steps.len();
-        Some(piece)
+        Some(Extent { start, new, end })
+    }
+
+    fn piece(&mut self, source: &Source, extent: &Extent, asks: Asks) -> Piece {
+        let Extent { start, new, end } = *extent;
+        while self.stands_at < start {
+            self.standing.step(&self.steps[self.stands_at]);
+            self.stands_at += 1;
+        }
+        Piece {
+            start,
+            window: self.window(source, start, end),
+            counts: counts::within(source.counts, start, end),
+            is_old: (new - start) as u32,
+            is_new: (end - new) as u32,
+            asks,
+        }
     }
 
     fn window(&mut self, source: &Source, start: usize, end: usize) -> Window {

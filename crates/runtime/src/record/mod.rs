@@ -8,7 +8,7 @@
 //! * [`stop`]: why a recording stops before the program ends.
 //! * [`facts`]: modules, threads and notes.
 //! * [`handler`]: what signal handlers did.
-//! * [`leave_out`]: which accesses the user does not want.
+//! * [`leave_out`]: which accesses the user does not want; [`points`] where others are to go first; both are [`listed`].
 //! * [`event`]: what hooks and intercepted functions call; knows both modes.
 
 mod cursor;
@@ -17,6 +17,8 @@ pub mod facts;
 mod file;
 pub mod handler;
 mod leave_out;
+mod listed;
+pub mod points;
 mod repetition;
 mod room;
 mod stop;
@@ -107,6 +109,7 @@ fn begin(path: &'static [u8]) {
     if wanted == Mode::Serial && file::is_at(path) {
         inputs::load();
         leave_out::load();
+        points::load();
     }
     threads::adopt_first();
     if wanted == Mode::Serial {

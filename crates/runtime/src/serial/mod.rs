@@ -511,6 +511,13 @@ pub fn input(kind: u32, value: u64) {
 /// A function's entry, and where its frame lies.
 pub fn enter(caller: usize, callee: usize, frame: [usize; 2]) {
     with_turn(|me| {
+        if crate::record::points::has(caller) {
+            turn_holder().log.settle();
+            let next = turn_holder().reach(me);
+            if next != me {
+                turn::switch(me, next);
+            }
+        }
         let log = &mut turn_holder().log;
         log.enter(id(me), caller, callee);
         log.enter_frame(frame);

@@ -67,6 +67,8 @@ pub struct Scheduler {
     policy: Option<Chosen>,
     /// Accesses left until the policy is asked.
     slice: u64,
+    /// The running thread stands at one of the policy's points.
+    pub(super) is_at_point: bool,
     pub(super) steps: u64,
     waits: u64,
     /// How many events there were when all who could were told to look again.
@@ -103,6 +105,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     away: 0,
     policy: None,
     slice: 0,
+    is_at_point: false,
     steps: 0,
     waits: 0,
     looked_at: 0,
@@ -291,14 +294,31 @@ impl Scheduler {
         if let Some(next) = self.look_for_hang(me) {
             return next;
         }
+        let falls = core::mem::take(&mut self.is_at_point)
+            && (kind == Step::Sync || self.preempt_accesses)
+            && self
+                .policy
+                .as_mut()
+                .is_some_and(|policy| policy.get().reached(me));
         if kind == Step::Access {
-            self.slice -= 1;
-            if self.slice > 0 {
+            self.slice = self.slice.saturating_sub(1);
+            if self.slice > 0 && !falls {
                 return me;
             }
             if let Some(policy) = &mut self.policy {
                 policy.get().used_up();
             }
+        }
+        self.collect();
+        let current = self.index(me);
+        self.choose(Some(current))
+    }
+
+    /// The running thread calls a function at one of the policy's points, which is no step: who goes first.
+    pub fn reach(&mut self, me: *mut Thread) -> *mut Thread {
+        let reached = |policy: &mut Chosen| policy.get().reached(me);
+        if self.replay.is_on() || self.is_searched() || !self.policy.as_mut().is_some_and(reached) {
+            return me;
         }
         self.collect();
         let current = self.index(me);

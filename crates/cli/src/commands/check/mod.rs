@@ -506,6 +506,11 @@ struct CheckFigures<'a> {
 struct OrderFigures {
     executions: u64,
     exhausted: bool,
+    /// Pairs of lock and atomic operations that the runs have shown, and how many of them in both orders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pairs_in_both_orders: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -518,12 +523,16 @@ impl OrderFigures {
             Others::Searched(explored) => Some(OrderFigures {
                 executions: explored.outcome.progress.executions,
                 exhausted: explored.is_complete(),
+                pairs: None,
+                pairs_in_both_orders: None,
                 seconds: Some(explored.took.as_secs_f64()),
                 unconfirmed: explored.unsettled.clone(),
             }),
-            Others::Seeds { runs, .. } => Some(OrderFigures {
+            Others::Seeds { runs, coverage, .. } => Some(OrderFigures {
                 executions: (*runs).into(),
                 exhausted: false,
+                pairs: coverage.map(|both| both.pairs),
+                pairs_in_both_orders: coverage.map(|both| both.seen),
                 seconds: None,
                 unconfirmed: Vec::new(),
             }),

@@ -3,7 +3,7 @@
 //!
 //! A small program goes through the search of `deadheat explore`, only short: as copies, a few hundred
 //! executions. One that does more is recorded a few times more, with other seeds, and what those runs show by
-//! happens-before is enforced. How much is done is counted work, a part of the budget of its own.
+//! happens-before is enforced. Every other one of these lets threads change turns where the recorded run looks suspicious ([`crate::points`]). How much is done is counted work, a part of the budget of its own.
 
 use deadheat_detect::Method;
 use deadheat_explore::search::Cut;
@@ -17,6 +17,7 @@ use crate::assembly;
 use crate::budget::{self, Allowance};
 use crate::config::Config;
 use crate::confirm;
+use crate::coverage::{Both, Coverage};
 use crate::error::Result;
 use crate::explore::copies::Copies;
 use crate::explore::whole::{self, Explored};
@@ -24,6 +25,7 @@ use crate::failure;
 use crate::how::How;
 use crate::input;
 use crate::launch;
+use crate::points::Points;
 use crate::prediction::Model;
 use crate::progress::Counted;
 use crate::recorder::{Place, Plan, Recorded};
@@ -35,6 +37,9 @@ use crate::store::Store;
 const SMALL: u64 = 50_000;
 /// How many other seeds a larger program is recorded with, at most.
 const SEEDS: u32 = 8;
+/// At which suspicious places threads let others go first, in one run after the other: all but for so many halves, the rarest
+/// stay; and how many heads a coin has to show each time, as some places are come to all the time.
+const AT_POINTS: [(u32, u32); 4] = [(1, 0), (0, 2), (2, 0), (0, 6)];
 
 /// What was done in other orders.
 pub(super) enum Others {
@@ -46,6 +51,8 @@ pub(super) enum Others {
         runs: u32,
         /// What they show.
         findings: Vec<Finding>,
+        /// Which orders all runs have shown, if that could be paid for.
+        coverage: Option<Both>,
     },
     /// A run is too long for what may be done.
     TooLong,
@@ -67,7 +74,7 @@ impl Args {
     /// cannot be copied.
     pub(super) fn other_orders(
         &self,
-        (store, sharing): (&Store, &mut Sharing),
+        at: (&Store, &mut Sharing),
         recorded: &Recorded,
         config: &Config,
         analysis: &mut Analysis,
@@ -87,7 +94,7 @@ impl Args {
         let done = match events > SMALL {
             false => {
                 let executions = self.orders.min(allowance.times(budget::copy(events)));
-                let searched = self.searched(store, recorded, executions);
+                let searched = self.searched(at.0, recorded, executions);
                 searched.map(|explored| explored.map(|all| Others::Searched(Box::new(all))))
             }
             true => {
@@ -96,7 +103,7 @@ impl Args {
                 match allowance.times(cost).min(SEEDS.into()) as u32 {
                     0 => Ok(Some(Others::TooLong)),
                     seeds => self
-                        .other_seeds((store, sharing), recorded, config, seeds, allowance)
+                        .other_seeds(at, recorded, (config, analysis), seeds, allowance)
                         .map(Some),
                 }
             }
@@ -136,22 +143,49 @@ impl Args {
         &self,
         (store, sharing): (&Store, &mut Sharing),
         recorded: &Recorded,
-        config: &Config,
+        (config, analysis): (&Config, &Analysis),
         wanted: u32,
         allowance: &Allowance,
     ) -> Result<Others> {
-        let again = again::of(&recorded.traces[0])?;
+        let trace = &recorded.traces[0];
+        let reading = budget::reading(recorded.contents.events);
+        let points = match self.schedule.policy.is_none() && allowance.pays(reading) {
+            true => Some(Points::of(trace, analysis, config)?),
+            false => None,
+        };
+        let points = points.filter(|points| !points.is_empty());
+        if let Some(points) = &points {
+            points.write(trace, 0)?;
+        }
+        let again = again::of(trace)?;
         let mut progress = Counted::new("recording with other seeds", wanted.into());
         let (mut runs, mut findings) = (0, Vec::new());
+        let mut coverage = allowance.pays(reading).then(Coverage::default);
+        if let Some(coverage) = &mut coverage {
+            coverage.add(trace)?;
+        }
         let schedules = self.schedule.several(wanted + 1);
-        for schedule in schedules.into_iter().skip(1) {
+        for (number, schedule) in schedules.into_iter().skip(1).enumerate() {
             if signals::is_stopped() || proves(&findings) {
                 break;
             }
             let recording = store.add()?;
-            let plan = self.plan_again(&again, schedule.options(true), recording.clone());
+            let mut options = schedule.options(true);
+            if let Some(points) = points.as_ref().filter(|_| number % 2 == 0) {
+                let (halves, tosses) = AT_POINTS[number / 2 % AT_POINTS.len()];
+                points.write(trace, halves)?;
+                options += &format!(":policy=points:depth={tosses}");
+            }
+            let plan = self.plan_again(&again, options, recording.clone());
             let run = sharing.record(plan, self.survey_above).and_then(|other| {
                 allowance.weigh(other.contents.weight());
+                coverage = match coverage.take() {
+                    Some(mut all) if allowance.pays(budget::reading(other.contents.events)) => {
+                        all.add(&other.traces[0])?;
+                        Some(all)
+                    }
+                    _ => None,
+                };
                 self.seen_in(&other, config, allowance)
             });
             runs += 1;
@@ -165,7 +199,12 @@ impl Args {
                 }
             }
         }
-        Ok(Others::Seeds { runs, findings })
+        let coverage = coverage.map(|coverage| coverage.both());
+        Ok(Others::Seeds {
+            runs,
+            findings,
+            coverage,
+        })
     }
 
     /// One more run of a recorded program.

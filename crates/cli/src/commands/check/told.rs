@@ -136,7 +136,15 @@ pub(super) fn findings(
 fn orders(others: &Others, warnings: usize) {
     let said = match others {
         Others::Searched(others) => return searched(others, warnings),
-        Others::Seeds { runs, .. } => counted((*runs).into(), "run") + " with other seeds",
+        Others::Seeds { runs, coverage, .. } => {
+            let runs = counted((*runs).into(), "run");
+            let seen = coverage.filter(|both| both.pairs > 0).map(|both| {
+                let pairs = counted(both.pairs, "pair");
+                let seen = count(both.seen);
+                format!("; {seen} of {pairs} of lock and atomic operations seen in both orders")
+            });
+            format!("{runs} with other seeds{}", seen.unwrap_or_default())
+        }
         Others::TooLong => "none: one run is longer than the budget allows (--budget)".to_owned(),
     };
     anstream::println!("{:<16}{said}", "other orders");

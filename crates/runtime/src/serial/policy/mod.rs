@@ -1,6 +1,7 @@
 //! Who runs next. Mechanism asks, policy answers; one file each.
 
 mod pct;
+mod points;
 mod random;
 mod round_robin;
 mod run_to_block;
@@ -27,6 +28,12 @@ pub trait Policy {
 
     /// The running thread has come to the end of its slice.
     fn used_up(&mut self) {}
+
+    /// The running thread has come to a place that the tool has listed; whether it is to be asked for the next at once.
+    fn reached(&mut self, thread: Candidate) -> bool {
+        let _ = thread;
+        false
+    }
 
     /// The running thread said that it has nothing to do.
     fn yielded(&mut self, thread: Candidate) {
@@ -67,6 +74,8 @@ pub enum Chosen {
     Pct(pct::Pct),
     /// See [`round_robin`].
     RoundRobin(round_robin::RoundRobin),
+    /// See [`points`].
+    Points(points::Points),
     /// See [`run_to_block`].
     RunToBlock(run_to_block::RunToBlock),
 }
@@ -78,6 +87,7 @@ impl Chosen {
             1 => Chosen::Pct(pct::Pct::new(seed, depth, length)),
             2 => Chosen::RoundRobin(round_robin::RoundRobin),
             3 => Chosen::RunToBlock(run_to_block::RunToBlock::default()),
+            4 => Chosen::Points(points::Points::new(seed, depth)),
             _ => Chosen::Random(random::RandomWalk::new(seed)),
         }
     }
@@ -88,6 +98,7 @@ impl Chosen {
             Chosen::Random(policy) => policy,
             Chosen::Pct(policy) => policy,
             Chosen::RoundRobin(policy) => policy,
+            Chosen::Points(policy) => policy,
             Chosen::RunToBlock(policy) => policy,
         }
     }
@@ -122,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_choices() {
-        for policy in 0..4 {
+        for policy in 0..5 {
             let ready = threads(5);
             let run = |seed| {
                 for thread in &ready {
@@ -133,7 +144,7 @@ mod tests {
                 choices(chosen.get(), &ready, 200)
             };
             assert_eq!(run(1), run(1), "policy {policy}");
-            if policy < 2 {
+            if policy < 2 || policy == 4 {
                 assert_ne!(run(1), run(2), "policy {policy}");
             }
         }
@@ -181,6 +192,25 @@ mod tests {
             assert!(seen <= changes, "depth {depth}: {seen} switches");
         }
         chosen_falls_when_it_yields(&ready);
+    }
+
+    #[test]
+    fn whoever_reaches_a_point_lets_others_go_first() {
+        let ready = threads(3);
+        let mut chosen = Chosen::from_options(4, 5, 0, 0);
+        let first = chosen.get().next(&ready, None);
+        assert!((0..100).all(|_| chosen.get().next(&ready, Some(first)) == first));
+        assert!(chosen.get().reached(ready[first]), "no coin is tossed");
+        let second = chosen.get().next(&ready, Some(first));
+        assert!(second != first && chosen.get().reached(ready[second]));
+        let third = chosen.get().next(&ready, Some(second));
+        assert!(third != first && third != second);
+        assert!(chosen.get().reached(ready[third]));
+        let again = chosen.get().next(&ready, Some(third));
+        assert_eq!(again, first, "whoever has waited longest is next");
+        let mut seldom = Chosen::from_options(4, 5, 4, 0);
+        let falls = (0..1600).filter(|_| seldom.get().reached(ready[0])).count();
+        assert!((50..200).contains(&falls), "one of sixteen: {falls}");
     }
 
     fn chosen_falls_when_it_yields(ready: &[*mut Thread]) {

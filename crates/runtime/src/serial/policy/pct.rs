@@ -27,6 +27,8 @@ pub struct Pct {
     /// The last choice, and how often in a row.
     last: Candidate,
     kept: u64,
+    /// How often is too often.
+    patience: u64,
 }
 
 impl Pct {
@@ -44,10 +46,18 @@ impl Pct {
             lowest: 1 << 32,
             last: core::ptr::null_mut(),
             kept: 0,
+            patience: PATIENCE,
         }
     }
 
-    fn demote(&mut self, thread: Candidate) {
+    /// The same with so much more patience at first: each time that it ends, half of that is left.
+    pub(super) const fn patient(mut self, patience: u64) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// A thread falls below all others.
+    pub(super) fn demote(&mut self, thread: Candidate) {
         self.lowest -= 1;
         // SAFETY: candidates are records of live threads; the scheduler has the turn.
         unsafe { (*thread).task.priority = self.lowest };
@@ -66,8 +76,11 @@ impl Policy for Pct {
         }
         self.step += 1;
         if let Some(current) = current
-            && (self.changes.contains(&self.step) || self.kept >= PATIENCE)
+            && (self.changes.contains(&self.step) || self.kept >= self.patience)
         {
+            if self.kept >= self.patience {
+                self.patience = (self.patience / 2).max(PATIENCE);
+            }
             self.demote(ready[current]);
         }
         // SAFETY: as in `demote`.

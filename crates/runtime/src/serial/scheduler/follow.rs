@@ -307,6 +307,7 @@ impl Scheduler {
     /// A thread is about to do something, and lets others go first if the schedule says so.
     #[inline]
     pub fn announce(&mut self, me: *mut Thread, deed: Option<Deed>) {
+        self.is_at_point = deed.is_some_and(|deed| crate::record::points::has(deed.pc));
         if let (Some(plan), Some(deed)) = (&self.replay.plan, deed) {
             plan.tell_place(deed.pc);
         }
