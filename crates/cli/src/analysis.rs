@@ -31,7 +31,9 @@ use crate::unseen::Unseen;
 use crate::witness;
 
 /// The part of the memory that a detector may take.
-const PART: usize = 4;
+const PART: usize = 5;
+/// A trace with no more events is read once for all.
+const SHORT: u64 = 1 << 20;
 
 /// How much of a trace methods look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +242,9 @@ impl Reader<'_> {
     fn predict(&mut self, model: Model) -> Result<Vec<Run>> {
         let (detecting, loading) = (&mut self.detecting, &mut self.loading);
         let mut unseen = Unseen::of(input::open(self.path)?.tables());
-        let is_waited = !detecting.is_empty() || loading.is_some();
+        // A long trace is read once more for them, when what this takes is free again.
+        let is_short = self.first.events <= SHORT;
+        let is_waited = is_short && (!detecting.is_empty() || loading.is_some());
         let look = |index: EventIndex, step: &Step, tables: &Tables| {
             if is_waited {
                 let is_unseen = unseen.is_unseen(&step.event, tables);
@@ -256,7 +260,9 @@ impl Reader<'_> {
         )?;
         self.needs_unknown |= asked.needs_unknown && model == Model::Maximal;
         let mut runs = vec![predicted(How::Predict(model), asked.predicted)];
-        runs.extend(self.settle(&tables));
+        if is_short {
+            runs.extend(self.settle(&tables));
+        }
         Ok(runs)
     }
 

@@ -159,13 +159,15 @@ pub struct Prediction {
     pub is_timed_out: bool,
     /// So much was found that no more was looked for.
     pub is_full: bool,
+    /// Of so many bytes it was forgotten what they held, as there was no room for more: schedules that need it were not found.
+    pub forgotten: u64,
 }
 
 impl Prediction {
     /// Whether something was left without an answer: that nothing was found says little then.
     pub fn is_open(&self) -> bool {
         let is_cut_off = self.is_stopped || self.is_unfinished || self.is_timed_out;
-        is_cut_off || self.is_full || self.statistics.unknown > 0
+        is_cut_off || self.is_full || self.forgotten > 0 || self.statistics.unknown > 0
     }
 }
 

@@ -19,6 +19,9 @@ use super::windows::{self, Pieces};
 use super::{Known, Observer, Options, Prediction, Round, Size, Source};
 use crate::Effort;
 
+/// The part of the memory that may be taken by what the program's memory holds where a segment begins.
+const PART_OF_STANDING: usize = 12;
+
 /// Looks at one segment after the other.
 pub struct Predictor<'a> {
     options: &'a Options,
@@ -47,7 +50,7 @@ impl<'a> Predictor<'a> {
             events,
             seen: 0,
             known: Known::default(),
-            standing: Standing::default(),
+            standing: Standing::within(options.memory / PART_OF_STANDING),
             start: 0,
             common: 0,
             spent: 0,
@@ -157,7 +160,8 @@ impl<'a> Predictor<'a> {
     }
 
     /// What all segments have shown.
-    pub fn finish(self) -> Prediction {
+    pub fn finish(mut self) -> Prediction {
+        self.known.found.forgotten = self.standing.forgotten();
         self.known.finish(self.observer)
     }
 }
