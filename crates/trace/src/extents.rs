@@ -234,7 +234,9 @@ mod tests {
                         let over = map.range(..end).rev();
                         let over = over.take_while(|(first, (bytes, _))| *first + bytes > start);
                         let over: Vec<u64> = over.map(|(first, _)| *first).collect();
-                        over.iter().for_each(|first| drop(map.remove(first)));
+                        for first in &over {
+                            map.remove(first);
+                        }
                         extents.remove_within(start, end);
                     }
                 }
@@ -255,9 +257,13 @@ mod tests {
     #[test]
     fn millions_of_small_blocks_take_few_bytes_each() {
         let mut extents = Extents::default();
-        (0..1_000_000).for_each(|number| drop(extents.insert(number * 32, 24, ())));
+        for number in 0..1_000_000 {
+            extents.insert(number * 32, 24, ());
+        }
         assert!(extents.memory() < 16_000_000, "{}", extents.memory());
-        (0..1_000_000).for_each(|number| drop(extents.remove(number * 32)));
+        for number in 0..1_000_000 {
+            extents.remove(number * 32);
+        }
         assert_eq!((extents.memory(), extents.pages.len()), (0, 0));
     }
 }
