@@ -20,7 +20,7 @@ use super::{Known, Observer, Options, Prediction, Round, Size, Source};
 use crate::Effort;
 
 /// The part of the memory that may be taken by what the program's memory holds where a segment begins.
-const PART_OF_STANDING: usize = 12;
+const PART_OF_STANDING: usize = 8;
 
 /// Looks at one segment after the other.
 pub struct Predictor<'a> {
