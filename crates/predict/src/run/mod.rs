@@ -180,9 +180,8 @@ pub trait Observer: Sync {
     fn stop(&self) -> &AtomicBool;
 }
 
-/// So many windows are looked at before what they found is put together, or as many as have so many events.
+/// So many windows are looked at before what they found is put together, or as many as there is room for.
 const BATCH: usize = 8;
-const BATCH_EVENTS: usize = 1 << 20;
 /// So many deadlocks are found, and schedules of so many steps in all: then no more is looked for.
 const MOST_DEADLOCKS: usize = 1 << 12;
 const MOST_STEPS: usize = 1 << 23;
@@ -250,11 +249,12 @@ impl Round<'_> {
         left: &mut u64,
     ) -> bool {
         let mut is_whole = true;
+        let most = windows::at_once(self.options.memory);
         while !self.is_over() && !known.found.is_full && (self.share.is_some() || *left > 0) {
             let mut batch = Vec::new();
             let mut events = 0;
             while batch.len() < BATCH
-                && events < BATCH_EVENTS
+                && events < most
                 && let Some(piece) = pieces.next(self.source)
             {
                 events += piece.window.steps.len();

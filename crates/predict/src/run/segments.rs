@@ -62,7 +62,7 @@ impl<'a> Predictor<'a> {
     /// How many of the events of a segment so long are the first of the next one.
     pub fn common(&self, events: usize) -> usize {
         let largest = match self.options.size {
-            Size::Auto => windows::LAST,
+            Size::Auto => windows::largest(self.options.memory),
             Size::Events(size) => size,
         };
         largest.min(events) / 2
@@ -72,7 +72,7 @@ impl<'a> Predictor<'a> {
     /// in the trace, if it is not all of it that is handed over.
     pub fn look(&mut self, segment: &Source, indexes: &[EventIndex]) {
         let length = segment.steps.len();
-        let sizes = windows::rounds(length, self.options.size);
+        let sizes = windows::rounds(length, self.options.size, self.options.memory);
         let new = (length - self.common) as u64;
         let seen = indexes.last().map_or(self.seen + new, |last| last.0 + 1);
         let part = seen.saturating_sub(self.seen);
