@@ -171,9 +171,9 @@ impl Coder {
             let is_other_region = expected.region != event.region;
             let is_other_target = expected.target != event.target;
             bytes.push(
-                u8::from(is_other_site) * OTHER_SITE
-                    | u8::from(is_other_region) * OTHER_REGION
-                    | u8::from(is_other_target) * OTHER_TARGET,
+                (u8::from(is_other_site) * OTHER_SITE)
+                    | (u8::from(is_other_region) * OTHER_REGION)
+                    | (u8::from(is_other_target) * OTHER_TARGET),
             );
             if is_other_site {
                 put(&mut bytes, u64::from(event.site));
@@ -183,7 +183,7 @@ impl Coder {
             }
             if is_other_target {
                 let by = event.target.wrapping_sub(self.site(event.site).target) as i64;
-                put(&mut bytes, (by << 1 ^ by >> 63) as u64);
+                put(&mut bytes, ((by << 1) ^ (by >> 63)) as u64);
             }
             self.came(event);
         }

@@ -12,8 +12,8 @@ const FIRST: usize = 10_000;
 const NEXT: usize = 80_000;
 const LAST: usize = 1 << 21;
 /// What a window takes of the memory for each of its events, with what is known of the trace besides: where most of its memory is
-/// accessed once or twice, about half of that itself.
-const OF_EVENT: usize = 1 << 10;
+/// accessed once or twice, about a third of that itself.
+const OF_EVENT: usize = 3 << 9;
 
 /// The largest window that there is room for.
 pub fn largest(memory: usize) -> usize {

@@ -273,11 +273,13 @@ impl Plan {
 
     #[cold]
     fn let_go_before(&self, thread: usize, done: u64) {
-        let own = self.threads.get(thread).map(|thread| thread.first + done);
+        let own = self.threads.get(thread).map(|own| own.first + done);
         let upto = own.and_then(|upto| usize::try_from(upto).ok());
         let from = upto.and_then(|upto| upto.checked_sub(2 * AT_ONCE));
         if let (Some(from), Some(upto)) = (from, upto) {
-            self.events.get(from..upto).map_or((), let_go);
+            if let Some(some) = self.events.get(from..upto) {
+                let_go(some);
+            }
         }
     }
 
