@@ -32,7 +32,9 @@ use crate::unseen::Unseen;
 use crate::witness;
 
 /// The part of the memory that a detector may take.
-const PART: usize = 4;
+const PART: usize = 5;
+/// A trace with no more events is read once for all.
+const SHORT: u64 = 1 << 20;
 
 /// How much of a trace methods look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +242,9 @@ impl Reader<'_> {
     /// Predicts; whoever waits is shown the same reading.
     fn predict(&mut self, model: Model) -> Result<Vec<Run>> {
         let mut unseen = Unseen::of(input::open(self.path)?.tables());
-        let is_waited = !self.detecting.is_empty() || self.loading.is_some();
+        // A long trace is read once more for them, when what this takes is free again.
+        let is_short = self.first.events <= SHORT;
+        let is_waited = is_short && (!self.detecting.is_empty() || self.loading.is_some());
         let waiting = RefCell::new((&mut self.detecting, &mut self.loading));
         let look = |index: EventIndex, step: &Step, tables: &Tables| {
             if is_waited {
@@ -268,7 +272,9 @@ impl Reader<'_> {
         )?;
         self.needs_unknown |= asked.needs_unknown && model == Model::Maximal;
         let mut runs = vec![predicted(How::Predict(model), asked.predicted)];
-        runs.extend(self.settle(&tables));
+        if is_short {
+            runs.extend(self.settle(&tables));
+        }
         Ok(runs)
     }
 

@@ -13,8 +13,14 @@ use crate::how::How;
 
 /// Steps between two looks at a detector's memory, at least.
 const STRIDE: u64 = 1 << 16;
-/// So many bytes are looked at in the time of one step.
+/// So many bytes are looked at in the time of one step, and about so many it may add.
 const BYTES_A_STEP: usize = 64;
+
+/// How many steps to the next look, for a detector that holds so many bytes: no more than it has room for.
+fn stride(holds: usize, most: usize) -> u64 {
+    let steps = holds.min(most.saturating_sub(holds)) / BYTES_A_STEP;
+    STRIDE.max(steps as u64)
+}
 
 /// What a detector has not looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +101,7 @@ impl<'a> Detecting<'a> {
     fn look_at_memory(&mut self, index: EventIndex) {
         let holds = self.detector.memory();
         self.memory = self.memory.max(holds);
-        self.next_look = index.0 + STRIDE.max((holds / BYTES_A_STEP) as u64);
+        self.next_look = index.0 + stride(holds, self.most);
         if holds < self.most {
             return;
         }
@@ -155,5 +161,24 @@ impl Run {
                 at.0
             ),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_look_comes_before_the_room_is_used_up() {
+        const MOST: usize = 256 << 20;
+        assert_eq!(stride(0, MOST), STRIDE);
+        let (mut holds, mut looks) = (0, 0);
+        while holds < MOST {
+            holds += stride(holds, MOST) as usize * BYTES_A_STEP;
+            looks += 1;
+        }
+        assert!(holds <= MOST + STRIDE as usize * BYTES_A_STEP, "{holds}");
+        assert!(looks < 100, "{looks} looks");
+        assert_eq!(stride(MOST, MOST), STRIDE);
     }
 }

@@ -36,7 +36,8 @@ const OF_EVENT: usize = 128;
 /// A trace that is being read into memory, as far as it fits. Accesses to what is no suspect are left out, and what orders nothing.
 pub struct Loading<'a> {
     suspects: Option<&'a Suspects>,
-    memory: usize,
+    /// So many events fit.
+    most: usize,
     loaded: Loaded,
     is_read: bool,
 }
@@ -46,7 +47,7 @@ impl<'a> Loading<'a> {
     pub fn new(suspects: Option<&'a Suspects>, memory: usize) -> Self {
         Loading {
             suspects,
-            memory,
+            most: memory / 4 * 3 / OF_EVENT,
             loaded: Loaded {
                 steps: Vec::new(),
                 indexes: Vec::new(),
@@ -70,7 +71,7 @@ impl<'a> Loading<'a> {
             return;
         }
         let loaded = &mut self.loaded;
-        if loaded.steps.len() >= self.memory / OF_EVENT {
+        if loaded.steps.len() >= self.most {
             loaded.is_cut_off = true;
             return;
         }

@@ -52,12 +52,12 @@ pub struct Asked {
 /// About how many bytes are held of each event of a segment, with who needs it.
 const OF_EVENT: usize = 64;
 /// The part of the memory that a segment may take; the rest is for windows of it and what is known of memory.
-const PART: usize = 3;
+const PART: usize = 4;
 /// A segment has at least so many events.
 const LEAST: usize = 1 << 15;
 
 /// The part of the memory that what bytes hold may take.
-const PART_OF_CONTENTS: usize = 4;
+const PART_OF_CONTENTS: usize = 8;
 
 /// Who else has to do with the reading.
 pub struct Others<'a> {

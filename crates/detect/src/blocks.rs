@@ -1,7 +1,6 @@
 //! The heap's blocks that are alive.
 
-use deadheat_trace::{Addr, Op, Step};
-use rustc_hash::FxHashMap;
+use deadheat_trace::{Addr, Extents, Op, Step};
 
 /// What a step does to memory as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub(crate) enum Change {
 /// Sizes of blocks by address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Blocks {
-    sizes: FxHashMap<Addr, u64>,
+    sizes: Extents<()>,
 }
 
 impl Blocks {
@@ -25,11 +24,11 @@ impl Blocks {
         match step.event.op() {
             Op::Alloc => {
                 let size = step.written()?;
-                self.sizes.insert(addr, size);
+                self.sizes.insert(addr.0, size, ());
                 Some(Change::New(addr, size))
             }
             Op::Free => {
-                let size = self.sizes.remove(&addr)?;
+                let size = self.sizes.remove(addr.0)?.bytes;
                 Some(Change::Gone(addr, size))
             }
             _ => None,
@@ -38,6 +37,6 @@ impl Blocks {
 
     /// About how many bytes it holds.
     pub fn memory(&self) -> usize {
-        self.sizes.capacity() * size_of::<(Addr, u64)>()
+        self.sizes.memory()
     }
 }

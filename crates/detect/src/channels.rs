@@ -10,10 +10,8 @@
 //! Conditions that are made of futexes (Rust's) are known by the same: who gives a lock back and with
 //! nothing but atomics in between goes to sleep on a futex, which is not itself the word of a lock, waits.
 
-use std::collections::BTreeMap;
-
 use deadheat_trace::{
-    Addr, EventIndex, LockId, Op, Pc, Step, Steps, SyncId, SyncKind, Tables, ThreadId,
+    Addr, EventIndex, Extents, LockId, Op, Pc, Step, Steps, SyncId, SyncKind, Tables, ThreadId,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -37,8 +35,10 @@ pub struct Channels {
     known_places: FxHashSet<Pc>,
     /// Where locks were made.
     places: FxHashMap<LockId, Pc>,
-    /// Live blocks of the heap by address: size and place.
-    blocks: BTreeMap<u64, (u64, Pc)>,
+    /// Live blocks of the heap, by the numbers of the places that made them.
+    blocks: Extents<u32>,
+    makers: Vec<Pc>,
+    numbers: FxHashMap<Pc, u32>,
     /// By thread the lock that it gave back, if it has done nothing but atomics since.
     given: Vec<Option<LockId>>,
     /// Where locks lie.
@@ -69,6 +69,7 @@ impl Channels {
     /// All of the trace was read: lets go of what is no longer needed.
     pub fn settle(&mut self) {
         self.blocks.clear();
+        (self.makers, self.numbers) = Default::default();
         self.words.clear();
     }
 
@@ -129,14 +130,25 @@ impl Channels {
                 }
             }
             Op::Alloc => {
-                let block = (step.written().unwrap_or(0), event.pc());
-                self.blocks.insert(event.addr().0, block);
+                let maker = self.maker(event.pc());
+                let bytes = step.written().unwrap_or(0);
+                self.blocks.insert(event.addr().0, bytes, maker);
             }
             Op::Free => {
-                self.blocks.remove(&event.addr().0);
+                self.blocks.remove(event.addr().0);
             }
             _ => {}
         }
+    }
+
+    /// The number of a place that makes blocks.
+    fn maker(&mut self, place: Pc) -> u32 {
+        let next = self.makers.len() as u32;
+        let number = *self.numbers.entry(place).or_insert(next);
+        if number == next {
+            self.makers.push(place);
+        }
+        number
     }
 
     fn waits(&mut self, thread: ThreadId) {
@@ -167,12 +179,10 @@ impl Channels {
         if self.places.contains_key(&lock) {
             return;
         }
-        let at = object.addr.0;
-        if let Some((start, (size, place))) = self.blocks.range(..=at).next_back()
-            && at - start < *size
-            && *place != Pc::UNKNOWN
-        {
-            self.places.insert(lock, *place);
+        let block = self.blocks.around(object.addr.0);
+        let place = block.map(|block| self.makers[block.what as usize]);
+        if let Some(place) = place.filter(|place| *place != Pc::UNKNOWN) {
+            self.places.insert(lock, place);
         }
     }
 }

@@ -205,7 +205,9 @@ impl Hybrid {
         match self.blocks.step(step) {
             Some(Memory::New(addr, size)) => {
                 self.shadow.forget(addr, size, |_| {});
-                self.ownership.add(addr, size);
+                if !self.history.happens_before {
+                    self.ownership.add(addr, size);
+                }
             }
             Some(Memory::Gone(addr, size)) => {
                 self.access(access, Cells::Freed(addr, size), races);

@@ -3,9 +3,7 @@
 //! As long as one thread alone accesses an object, its accesses do not count. An object is a block of
 //! the heap while it is alive; of other memory each cell is one.
 
-use std::collections::BTreeMap;
-
-use deadheat_trace::{Addr, ThreadId};
+use deadheat_trace::{Addr, Extents, ThreadId};
 
 /// Whose a cell is; the start of every cell's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,8 +22,8 @@ pub(crate) enum Owner {
 /// The owners of the heap's blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ownership {
-    /// Live blocks by address: size and number.
-    blocks: BTreeMap<u64, (u64, u32)>,
+    /// Live blocks, and their numbers.
+    blocks: Extents<u32>,
     /// By number: nobody, a thread, or shared.
     owners: Vec<Owner>,
     free: Vec<u32>,
@@ -65,25 +63,23 @@ impl Ownership {
             self.owners.len() as u32 - 1
         });
         self.owners[number as usize] = Owner::Nobody;
-        self.blocks.insert(addr.0, (size, number));
+        self.blocks.insert(addr.0, size, number);
     }
 
     /// A block is given back. Its cells must be nobody's or shared from here on: its number is
     /// used again.
     pub fn remove(&mut self, addr: Addr) {
-        if let Some((_, number)) = self.blocks.remove(&addr.0) {
-            self.free.push(number);
+        if let Some(block) = self.blocks.remove(addr.0) {
+            self.free.push(block.what);
         }
     }
 
     fn block_at(&self, addr: Addr) -> Option<u32> {
-        let (start, (size, number)) = self.blocks.range(..=addr.0).next_back()?;
-        (addr.0 - start < *size).then_some(*number)
+        Some(self.blocks.around(addr.0)?.what)
     }
 
     /// About how many bytes it holds.
     pub fn memory(&self) -> usize {
-        self.blocks.len() * 2 * size_of::<(u64, u64, u32)>()
-            + self.owners.capacity() * size_of::<Owner>()
+        self.blocks.memory() + self.owners.capacity() * size_of::<Owner>()
     }
 }

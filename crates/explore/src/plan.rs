@@ -10,6 +10,7 @@ mod file;
 mod offshoots;
 #[cfg(test)]
 mod offshoots_tests;
+mod packed;
 mod sites;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use events::{Counted, Events};
 use file::Parts;
 pub use file::Plan;
 pub use offshoots::TrunkPlanner;
+use packed::Packed;
 
 /// What to enforce: everything before `start` as it was recorded, then so many events of which thread, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +70,7 @@ pub struct Collected {
     partial: bool,
     sites: Arc<Vec<PlanSite>>,
     /// By number: the events, and which of the trace's they are.
-    threads: Vec<(Arc<Vec<PlanEvent>>, Counted)>,
+    threads: Vec<(Arc<Packed>, Counted)>,
     goals: Vec<(ThreadId, PlanEvent)>,
     kind: GoalKind,
     /// The whole schedule: that of the beginning, then the one that was requested.

@@ -1,16 +1,14 @@
 //! Addresses said so that they mean the same in another run: as offsets in blocks of the heap and in threads' stacks,
 //! whose addresses depend on the schedule, and as they are in modules.
 
-use std::collections::BTreeMap;
-
-use deadheat_trace::Tables;
+use deadheat_trace::{Extents, Tables};
 use deadheat_wire::plan::Region;
 
 /// The blocks that are alive, and the modules.
 #[derive(Default)]
 pub struct Regions {
-    /// By first byte: one past the last, and the region.
-    blocks: BTreeMap<u64, (u64, u32)>,
+    /// With their regions.
+    blocks: Extents<u32>,
     count: u32,
 }
 
@@ -18,7 +16,7 @@ impl Regions {
     /// No blocks.
     pub fn new() -> Self {
         Regions {
-            blocks: BTreeMap::new(),
+            blocks: Extents::default(),
             count: Region::FIRST_BLOCK,
         }
     }
@@ -31,25 +29,16 @@ impl Regions {
     /// A block was handed out: its region.
     pub fn allocate(&mut self, start: u64, bytes: u64) -> u32 {
         let end = start.saturating_add(bytes.max(1));
-        let overlapped: Vec<u64> = self
-            .blocks
-            .range(..end)
-            .rev()
-            .take_while(|(_, (other_end, _))| *other_end > start)
-            .map(|(other, _)| *other)
-            .collect();
-        for other in overlapped {
-            self.blocks.remove(&other);
-        }
+        self.blocks.remove_within(start, end);
         let region = self.count;
         self.count += 1;
-        self.blocks.insert(start, (end, region));
+        self.blocks.insert(start, end - start, region);
         region
     }
 
     /// A block is given back.
     pub fn free(&mut self, start: u64) {
-        self.blocks.remove(&start);
+        self.blocks.remove(start);
     }
 
     /// An address as region and offset.
@@ -59,9 +48,9 @@ impl Regions {
         if program.is_some_and(|module| (module.start..module.end).contains(&address)) {
             return (Region::FIXED, address);
         }
-        match self.blocks.range(..=address).next_back() {
-            Some((start, (end, region))) if address < *end => (Region(*region), address - start),
-            _ => (Region::ANY, 0),
+        match self.blocks.around(address) {
+            Some(block) => (Region(block.what), address - block.start),
+            None => (Region::ANY, 0),
         }
     }
 }

@@ -4,11 +4,11 @@
 //! Detectors keep positions only; this reads the trace once more and stops at those. Stacks are
 //! linked from the inside out, so that remembering one costs nothing.
 
-use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-use deadheat_trace::{Addr, Event, EventIndex, LockId, Op, Pc, Step, ThreadId};
-use rustc_hash::FxHashMap;
+use deadheat_trace::{Addr, Event, EventIndex, Extents, LockId, Op, Pc, Step, ThreadId};
+use rustc_hash::{FxHashMap, FxHasher};
 
 /// A chain of calls, innermost first.
 #[derive(Clone, Debug, Default)]
@@ -105,9 +105,36 @@ pub struct Contexts {
     wanted: Vec<EventIndex>,
     next: usize,
     threads: FxHashMap<ThreadId, ThreadState>,
-    blocks: BTreeMap<Addr, Block>,
+    /// The blocks that are alive, by the numbers of their makers.
+    blocks: Extents<u32>,
+    makers: Makers,
     found: FxHashMap<EventIndex, Context>,
     created: FxHashMap<ThreadId, Place>,
+}
+
+/// Who makes blocks, and where, each once: few make millions.
+#[derive(Debug, Default)]
+struct Makers {
+    all: Vec<(ThreadId, Place)>,
+    by_hash: FxHashMap<u64, u32>,
+}
+
+impl Makers {
+    fn number(&mut self, thread: ThreadId, place: Place) -> u32 {
+        let mut hasher = FxHasher::default();
+        (thread, place.pc).hash(&mut hasher);
+        place.stack.calls().for_each(|call| call.hash(&mut hasher));
+        let next = self.all.len() as u32;
+        let number = *self.by_hash.entry(hasher.finish()).or_insert(next);
+        let is_same = |(who, at): &(ThreadId, Place)| {
+            *who == thread && at.pc == place.pc && at.stack.calls().eq(place.stack.calls())
+        };
+        if self.all.get(number as usize).is_some_and(is_same) {
+            return number;
+        }
+        self.all.push((thread, place));
+        next
+    }
 }
 
 #[derive(Debug, Default)]
@@ -177,15 +204,11 @@ impl Contexts {
                 self.created.insert(event.peer(), place);
             }
             Op::Alloc => {
-                let block = Block {
-                    start: event.addr(),
-                    size: step.written().unwrap_or(0),
-                    thread: event.thread(),
-                    at: state.place(event),
-                };
-                self.blocks.insert(event.addr(), block);
+                let maker = self.makers.number(event.thread(), state.place(event));
+                let bytes = step.written().unwrap_or(0);
+                self.blocks.insert(event.addr().0, bytes, maker);
             }
-            Op::Free => drop(self.blocks.remove(&event.addr())),
+            Op::Free => drop(self.blocks.remove(event.addr().0)),
             _ => {}
         }
     }
@@ -200,14 +223,22 @@ impl Contexts {
     pub fn now(&self, step: &Step) -> Context {
         let event = &step.event;
         let state = self.threads.get(&event.thread());
-        let block = self.blocks.range(..=event.addr()).next_back();
-        let block = block.map(|(_, block)| block);
-        let inside = |block: &&Block| event.addr().0 - block.start.0 < block.size.max(1);
+        let block = self.blocks.before(event.addr().0);
+        let block = block.filter(|block| event.addr().0 - block.start < block.bytes.max(1));
+        let block = block.map(|block| {
+            let (thread, at) = &self.makers.all[block.what as usize];
+            Block {
+                start: Addr(block.start),
+                size: block.bytes,
+                thread: *thread,
+                at: at.clone(),
+            }
+        });
         Context {
             step: *step,
             stack: state.map(|state| state.stack.clone()).unwrap_or_default(),
             locks: state.map(|state| state.locks.clone()).unwrap_or_default(),
-            block: block.filter(inside).cloned(),
+            block,
         }
     }
 }

@@ -16,6 +16,7 @@
 mod annotate;
 mod cells;
 mod event;
+mod extents;
 pub mod file;
 mod hash;
 mod ids;
@@ -34,6 +35,7 @@ mod write_error;
 pub use annotate::{Annotate, Function, Known};
 pub use deadheat_wire::{Op, Order};
 pub use event::{Event, Step};
+pub use extents::{Extent, Extents};
 pub use ids::{Addr, EventIndex, LockId, Pc, SyncId, ThreadId};
 pub use roles::{Role, Roles};
 pub use skipped::Skipped;

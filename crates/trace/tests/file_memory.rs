@@ -68,6 +68,20 @@ fn recording(serial: bool, blocks: usize) -> Recording {
     recording
 }
 
+/// How many bytes of a mapped file are in memory.
+fn mapped(path: &std::path::Path) -> usize {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let mut lines = maps.lines();
+    let name = path.to_str().unwrap();
+    let mut bytes = 0;
+    while lines.any(|line| line.ends_with(name)) {
+        let resident = lines.find_map(|line| line.strip_prefix("Rss:"));
+        let resident = resident.and_then(|line| line.trim().strip_suffix(" kB"));
+        bytes += resident.unwrap().trim().parse::<usize>().unwrap() << 10;
+    }
+    bytes
+}
+
 fn read(file: &TraceFile) -> u64 {
     let mut reader = file.read();
     let mut events = 0;
@@ -84,7 +98,15 @@ fn memory_is_bounded() {
         for blocks in [4, 50] {
             let (_folder, path) = on_disk(&recording(serial, blocks).bytes());
             let size = std::fs::metadata(&path).unwrap().len() as usize;
-            let (opening, file) = memory_of(|| TraceFile::open(path).unwrap());
+            let (opening, file) = memory_of(|| TraceFile::open(&path).unwrap());
+            let is_let_go = |what: &str| {
+                let held = mapped(&path);
+                assert!(
+                    held < 1 << 20,
+                    "{held} of {size} bytes are mapped after {what}"
+                );
+            };
+            is_let_go("opening");
             assert!(
                 opening < 4096 + size / 1000,
                 "{opening} bytes to open {size}"
@@ -95,6 +117,11 @@ fn memory_is_bounded() {
                 "{reading} bytes to read {events} events"
             );
             assert_eq!(before.replace(reading).unwrap_or(reading), reading);
+            is_let_go("reading");
+            file.sum();
+            is_let_go("the checksum");
+            file.inputs();
+            is_let_go("inputs");
         }
     }
     checkpoints_are_bounded();

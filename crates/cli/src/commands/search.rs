@@ -12,7 +12,7 @@ use crate::analysis::Analysis;
 use crate::budget::{Part, Total};
 use crate::exit::Exit;
 use crate::signals;
-use crate::terminal::{count, counted, duration, say};
+use crate::terminal::{count, counted, duration, say, size};
 
 /// How much may be done for one question if the user does not say: counted work that takes about so long.
 const QUESTION: Duration = Duration::from_secs(60);
@@ -171,6 +171,13 @@ pub fn tell(analysis: &Analysis) {
         if prediction.is_cut_short && !prediction.is_stopped {
             say(format_args!(
                 "note: {name} has not looked at all larger windows: --growth gives more time"
+            ));
+        }
+        if prediction.forgotten > 0 {
+            say(format_args!(
+                "note: {name} had no room for all that memory held, and has forgotten {} of it: schedules that \
+                 depend on that were not found (--memory gives more)",
+                size(prediction.forgotten),
             ));
         }
         if figures.left_out > 0 {

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use super::PlanError;
 use super::events::as_goal;
 use super::file::{Parts, Plan};
+use super::packed::{Coder, Packed};
 use super::sites::Sites;
 
 /// What to enforce.
@@ -137,7 +138,8 @@ impl<'a> CoarsePlanner<'a> {
             .chain(self.behind.iter().copied().flatten())
             .filter(|(thread, _)| is_known(thread))
             .collect();
-        let mut threads: BTreeMap<ThreadId, Vec<PlanEvent>> = BTreeMap::new();
+        let mut threads: BTreeMap<ThreadId, Packed> = BTreeMap::new();
+        let mut coder = Coder::default();
         threads.entry(FIRST).or_default();
         for (thread, _) in &goals {
             threads.entry(*thread).or_default();
@@ -145,15 +147,15 @@ impl<'a> CoarsePlanner<'a> {
         let mut segments: Vec<(ThreadId, u64)> = Vec::new();
         for (thread, event) in order {
             let events = threads.entry(thread).or_default();
-            events.push(event);
-            let upto = events.len() as u64;
+            events.push(event, &mut coder);
+            let upto = events.len();
             match segments.last_mut() {
                 Some((last, so_far)) if *last == thread => *so_far = upto,
                 _ => segments.push((thread, upto)),
             }
         }
         let threads = threads.into_iter().map(|(id, events)| {
-            let count = events.len() as u64;
+            let count = events.len();
             (id, Arc::new(events), count)
         });
         Ok(Plan::of(Parts {

@@ -1,9 +1,10 @@
 //! What a plan needs of a trace's events, collected while the trace is read: what each thread does, as far as schedules go.
 
-use deadheat_trace::{Event, Op, Pc, Step, Tables, ThreadId};
+use deadheat_trace::{Event, Op, Pc, Step, Tables};
 use deadheat_wire::plan::{PlanEvent, PlanSite, Region};
 use deadheat_wire::{CHANNELS_END, SIGNAL_CHANNELS};
 
+use super::packed::{Coder, Packed};
 use super::sites::Sites;
 use crate::regions::Regions;
 
@@ -16,6 +17,7 @@ pub struct Events<'a> {
     pub regions: Regions,
     pub sites: Sites,
     pub threads: Vec<Thread>,
+    coder: Coder,
     /// The trace lacks accesses to memory that threads do not share.
     pub partial: bool,
 }
@@ -23,7 +25,7 @@ pub struct Events<'a> {
 /// A thread's events that the runtime counts.
 #[derive(Default)]
 pub struct Thread {
-    pub events: Vec<PlanEvent>,
+    pub events: Packed,
     pub counted: Counted,
 }
 
@@ -75,6 +77,7 @@ impl<'a> Events<'a> {
             regions: Regions::new(),
             sites: Sites::default(),
             threads: Vec::new(),
+            coder: Coder::default(),
             partial: false,
         }
     }
@@ -104,19 +107,16 @@ impl<'a> Events<'a> {
             PlanEvent { site, ..planned }
         });
         if is_wanted {
-            let thread = self.thread(id);
-            thread.events.extend(planned.filter(|_| is_planned));
+            if self.threads.len() <= id.index() {
+                self.threads.resize_with(id.index() + 1, Thread::default);
+            }
+            let thread = &mut self.threads[id.index()];
             thread.counted.push(is_planned);
+            if let Some(planned) = planned.filter(|_| is_planned) {
+                thread.events.push(planned, &mut self.coder);
+            }
         }
         goal
-    }
-
-    /// A thread's events.
-    fn thread(&mut self, id: ThreadId) -> &mut Thread {
-        if self.threads.len() <= id.index() {
-            self.threads.resize_with(id.index() + 1, Thread::default);
-        }
-        &mut self.threads[id.index()]
     }
 
     /// An event as the plan has it.

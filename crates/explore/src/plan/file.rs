@@ -10,6 +10,8 @@ use deadheat_wire::plan::{
 };
 use rustc_hash::FxHashMap;
 
+use super::packed::Packed;
+
 /// A schedule to enforce, ready to be written. Copies share their events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -18,7 +20,7 @@ pub struct Plan {
     pub(super) segments: Vec<PlanSegment>,
     sites: Arc<Vec<PlanSite>>,
     /// By thread. The plan has as many of them as the thread's entry says.
-    events: Vec<Arc<Vec<PlanEvent>>>,
+    events: Vec<Arc<Packed>>,
     pub(super) goals: Vec<PlanGoal>,
     pub(super) offshoots: Vec<PlanOffshoot>,
 }
@@ -42,7 +44,7 @@ pub(super) struct Parts {
     pub regions: u32,
     pub sites: Arc<Vec<PlanSite>>,
     /// The threads: their number, their events, and how many of these happen.
-    pub threads: Vec<(ThreadId, Arc<Vec<PlanEvent>>, u64)>,
+    pub threads: Vec<(ThreadId, Arc<Packed>, u64)>,
     /// Which thread goes on until how many of its events have happened.
     pub order: Vec<(ThreadId, u64)>,
     pub goals: Vec<(ThreadId, PlanEvent)>,
@@ -153,20 +155,32 @@ impl Plan {
         self.segments.len().saturating_sub(1)
     }
 
-    /// The events, thread by thread.
-    fn events(&self) -> impl Iterator<Item = &[PlanEvent]> {
-        let parts = self.threads.iter().zip(&self.events);
-        parts.map(|(thread, events)| &events[..thread.count as usize])
+    /// Shows the events, thread by thread, some at a time.
+    fn each_event<E>(&self, mut visit: impl FnMut(&[PlanEvent]) -> Result<(), E>) -> Result<(), E> {
+        let mut parts = self.threads.iter().zip(&self.events);
+        parts.try_for_each(|(thread, events)| events.each(thread.count, &mut visit))
+    }
+
+    /// All of them.
+    #[cfg(test)]
+    fn events(&self) -> Vec<PlanEvent> {
+        let mut all = Vec::new();
+        let shown: Result<(), std::convert::Infallible> = self.each_event(|some| {
+            all.extend_from_slice(some);
+            Ok(())
+        });
+        let Ok(()) = shown;
+        all
     }
 
     /// The event that a thread should do after so many, if the plan has one: the operation and its place.
     pub fn expected(&self, thread: ThreadId, done: u64) -> Option<(Op, u64)> {
         let index = self.threads.iter().position(|known| known.id == thread.0)?;
         let event = match done < self.threads[index].count {
-            true => &self.events[index][done as usize],
+            true => self.events[index].get(done)?,
             false => {
                 let mut goals = self.goals.iter();
-                &goals.find(|goal| goal.thread as usize == index)?.event
+                goals.find(|goal| goal.thread as usize == index)?.event
             }
         };
         let site = &self.sites[event.site as usize];
@@ -178,7 +192,7 @@ impl Plan {
     pub(super) fn ops(&self) -> Vec<Op> {
         let op = |event: &PlanEvent| Op::from_number(self.sites[event.site as usize].op);
         self.events()
-            .flatten()
+            .iter()
             .map(|event| op(event).unwrap())
             .collect()
     }
@@ -186,7 +200,7 @@ impl Plan {
     /// Which regions they are about.
     #[cfg(test)]
     pub(super) fn regions(&self) -> Vec<u32> {
-        self.events().flatten().map(|event| event.region).collect()
+        self.events().iter().map(|event| event.region).collect()
     }
 
     /// What a site is.
@@ -203,8 +217,6 @@ impl Plan {
 
     /// Writes the file.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
-        /// So many events are written at once.
-        const AT_ONCE: usize = 4096;
         let header = &self.header;
         let mut bytes = header.magic.to_vec();
         for half in [
@@ -247,11 +259,12 @@ impl Plan {
             bytes.extend_from_slice(&site.moves.to_le_bytes());
             bytes.extend_from_slice(&site.pc.to_le_bytes());
         }
-        for some in self.events().flat_map(|own| own.chunks(AT_ONCE)) {
+        self.each_event(|some| {
             out.write_all(&bytes)?;
             bytes.clear();
             some.iter().for_each(|event| put_event(&mut bytes, event));
-        }
+            Ok::<(), io::Error>(())
+        })?;
         for goal in &self.goals {
             bytes.extend_from_slice(&u64::from(goal.thread).to_le_bytes());
             put_event(&mut bytes, &goal.event);

@@ -175,7 +175,7 @@ impl<'a> TrunkPlanner<'a> {
         for id in 0..count {
             let thread = all.next().unwrap_or_default();
             if thread.counted.all > 0 || is_goal(id) {
-                let length = thread.events.len() as u64;
+                let length = thread.events.len();
                 of_threads.push((ThreadId(id as u32), Arc::new(thread.events), length));
             }
         }

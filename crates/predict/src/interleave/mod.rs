@@ -101,7 +101,7 @@ pub fn generate(
         observer.stop(),
     );
     let mut found = Found::default();
-    let sizes = rounds(simplified.happenings.len(), options.size);
+    let sizes = rounds(simplified.happenings.len(), options.size, options.memory);
     let mut round = Round {
         observation,
         simplified: &simplified,

@@ -1,10 +1,9 @@
 //! The first reading: which memory constrains schedules.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use deadheat_detect::{Rounds, Unclear};
-use deadheat_trace::{Op, Step};
+use deadheat_trace::{Extents, Op, Step};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::histories::{Histories, Moment, NEW};
@@ -36,7 +35,7 @@ pub struct Survey {
     histories: Histories,
     pages: Pages,
     /// Blocks that are alive, by their first bytes: where they end, and when they were allocated.
-    blocks: BTreeMap<u64, (u64, Moment)>,
+    blocks: Extents<Moment>,
     barriers: FxHashMap<u64, Rounds>,
     /// Barriers order nothing.
     ignores_barriers: bool,
@@ -269,10 +268,10 @@ impl Survey {
         let mut history = cell & HISTORY;
         // Whoever allocates a block writes to it.
         if history == NEW
-            && let Some((_, (end, made))) = self.blocks.range(..(word << 3) + 8).next_back()
-            && word << 3 < *end
+            && let Some(block) = self.blocks.before((word << 3) + 7)
+            && word << 3 < block.end()
         {
-            history = self.histories.next(NEW, *made, true, |_| true).history;
+            history = self.histories.next(NEW, block.what, true, |_| true).history;
         }
         let clock = &self.threads[thread as usize].clock;
         let is_before = |other: Moment| clock.get(other.thread as usize) >= Some(&other.time);
@@ -290,9 +289,9 @@ impl Survey {
     /// A thread accesses a page of which no words are told apart: they constrain schedules if several do.
     #[cold]
     fn access_coarse(&mut self, word: u64, thread: u32) {
-        let block = self.blocks.range(..(word << 3) + 8).next_back();
-        let maker = block.filter(|(_, (end, _))| word << 3 < *end);
-        let maker = maker.map(|(_, (_, made))| made.thread);
+        let block = self.blocks.before((word << 3) + 7);
+        let maker = block.filter(|block| word << 3 < block.end());
+        let maker = maker.map(|block| block.what.thread);
         self.has_gaps |= self.pages.coarse.len() >= MOST_COARSE;
         let cell = self.pages.cell(word);
         let (owner, mine) = (*cell & HISTORY, thread + 1);
@@ -307,16 +306,9 @@ impl Survey {
     fn alloc(&mut self, step: &Step, is_kept: bool) {
         let (start, bytes) = (step.event.addr().0, step.written().unwrap_or(0).max(1));
         let end = start.saturating_add(bytes);
-        let overlapping = self.blocks.range(..end).rev();
-        let overlapping: Vec<u64> = overlapping
-            .take_while(|(_, (last, _))| *last > start)
-            .map(|(first, _)| *first)
-            .collect();
-        for first in overlapping {
-            self.blocks.remove(&first);
-        }
+        self.blocks.remove_within(start, end);
         let now = self.now(step.event.thread().0);
-        self.blocks.insert(start, (end, now));
+        self.blocks.insert(start, bytes, now);
         let (first, behind) = (start.div_ceil(8), end >> 3);
         if first < behind {
             for words in self.pages.known(first..=behind - 1) {
@@ -338,9 +330,10 @@ impl Survey {
         if is_kept {
             self.keep(start >> 3);
         }
-        let Some((end, made)) = self.blocks.remove(&start) else {
+        let Some(block) = self.blocks.remove(start) else {
             return self.access(start >> 3, thread, true);
         };
+        let (end, made) = (block.end(), block.what);
         let clock = &self.threads[thread as usize].clock;
         let is_ordered =
             made.thread == thread || clock.get(made.thread as usize) >= Some(&made.time);

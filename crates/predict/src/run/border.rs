@@ -1,8 +1,6 @@
 //! Follows a trace to know how things stand where a window begins.
 
-use std::collections::BTreeMap;
-
-use deadheat_trace::{LockId, Op, Step, ThreadId};
+use deadheat_trace::{Extents, LockId, Op, Step, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::contents::Contents;
@@ -13,11 +11,23 @@ use crate::{Block, Border, Hold, Holding};
 pub struct Standing {
     held: FxHashMap<(ThreadId, LockId), (Hold, u32)>,
     memory: Contents,
-    /// By their first byte: their lengths.
-    blocks: BTreeMap<u64, u64>,
+    blocks: Extents<()>,
 }
 
 impl Standing {
+    /// At the beginning of a trace. What memory holds may take about so many bytes.
+    pub fn within(bytes: usize) -> Self {
+        Standing {
+            memory: Contents::within(bytes / 2),
+            ..Standing::default()
+        }
+    }
+
+    /// How much of what memory holds was forgotten, in bytes: it does not count as known.
+    pub fn forgotten(&self) -> u64 {
+        self.memory.forgotten() * Contents::PAGE
+    }
+
     /// Goes one step on.
     pub fn step(&mut self, step: &Step) {
         let event = &step.event;
@@ -27,23 +37,21 @@ impl Standing {
             Op::Release | Op::ReadRelease => self.release(step),
             Op::Alloc => {
                 let (start, bytes) = (event.addr().0, step.written().unwrap_or(0).max(1));
-                let overlapping = self.blocks.range(..start.saturating_add(bytes)).rev();
-                let overlapping: Vec<u64> = overlapping
-                    .take_while(|(first, bytes)| first.saturating_add(**bytes) > start)
-                    .map(|(first, _)| *first)
-                    .collect();
-                for first in overlapping {
-                    self.blocks.remove(&first);
-                }
-                self.blocks.insert(start, bytes);
+                self.blocks
+                    .remove_within(start, start.saturating_add(bytes));
+                self.blocks.insert(start, bytes, ());
                 // What a block before has left there is other memory.
                 self.memory.forget(start, bytes);
             }
             Op::Free => {
-                self.blocks.remove(&event.addr().0);
+                self.blocks.remove(event.addr().0);
             }
             // Anything may have happened.
-            Op::Lost => *self = Standing::default(),
+            Op::Lost => {
+                self.held.clear();
+                self.memory.clear();
+                self.blocks.clear();
+            }
             op if op.writes() => self.know(step, step.written()),
             op if op.reads() => self.know(step, step.read()),
             _ => {}
@@ -99,7 +107,7 @@ impl Standing {
 
     /// The length of the block that begins at an address here.
     pub fn block(&self, start: u64) -> Option<u64> {
-        self.blocks.get(&start).copied()
+        Some(self.blocks.get(start)?.bytes)
     }
 
     /// The locks that are held here: those that are known to be, and those that are given back without
@@ -155,9 +163,8 @@ impl Standing {
             if !op.is_access() && op != Op::Free {
                 continue;
             }
-            let block = self.blocks.range(..=addr).next_back();
-            let block = block.filter(|(start, bytes)| addr < start.saturating_add(**bytes));
-            blocks.extend(block.map(|(start, bytes)| (*start, *bytes)));
+            let block = self.blocks.around(addr);
+            blocks.extend(block.map(|block| (block.start, block.bytes)));
             if op.is_access() {
                 for cell in addr >> 3..=(addr + step.event.size().max(1) - 1) >> 3 {
                     if let Some(content) = self.memory.get(cell) {

@@ -164,13 +164,15 @@ pub struct Prediction {
     pub is_timed_out: bool,
     /// So much was found that no more was looked for.
     pub is_full: bool,
+    /// Of so many bytes it was forgotten what they held, as there was no room for more: schedules that need it were not found.
+    pub forgotten: u64,
 }
 
 impl Prediction {
     /// Whether something was left without an answer: that nothing was found says little then.
     pub fn is_open(&self) -> bool {
         let is_cut_off = self.is_stopped || self.is_unfinished || self.is_timed_out;
-        is_cut_off || self.is_full || self.statistics.unknown > 0
+        is_cut_off || self.is_full || self.forgotten > 0 || self.statistics.unknown > 0
     }
 }
 
@@ -183,9 +185,8 @@ pub trait Observer: Sync {
     fn stop(&self) -> &AtomicBool;
 }
 
-/// So many windows are looked at before what they found is put together, or as many as have so many events.
+/// So many windows are looked at before what they found is put together, or as many as there is room for.
 const BATCH: usize = 8;
-const BATCH_EVENTS: usize = 1 << 20;
 /// So many deadlocks are found, and schedules of so many steps in all: then no more is looked for.
 const MOST_DEADLOCKS: usize = 1 << 12;
 const MOST_STEPS: usize = 1 << 23;
@@ -269,11 +270,12 @@ impl Round<'_> {
         left: &mut u64,
     ) -> Came {
         let (mut answered, mut is_whole, mut done) = (Vec::new(), true, 0);
+        let most = windows::at_once(self.options.memory);
         while !self.is_over() && !known.found.is_full && (self.share.is_some() || *left > 0) {
             let mut batch = Vec::new();
             let mut events = 0;
             while batch.len() < BATCH
-                && events < BATCH_EVENTS
+                && events < most
                 && let Some(piece) = pieces.next(self.source, wanted.asks)
             {
                 events += piece.window.steps.len();

@@ -21,6 +21,9 @@ use super::windows::{self, Asks, Extent, Pieces, Those};
 use super::{Known, Observer, Options, Prediction, Round, Size, Source, Wanted};
 use crate::Places;
 
+/// The part of the memory that may be taken by what the program's memory holds where a segment begins.
+const PART_OF_STANDING: usize = 8;
+
 /// Looks at one segment after the other.
 pub struct Predictor<'a> {
     options: &'a Options,
@@ -56,7 +59,7 @@ impl<'a> Predictor<'a> {
             events,
             seen: 0,
             known: Known::default(),
-            standing: Standing::default(),
+            standing: Standing::within(options.memory / PART_OF_STANDING),
             start: 0,
             common: 0,
             spent: 0,
@@ -72,7 +75,7 @@ impl<'a> Predictor<'a> {
     /// How many of the events of a segment so long are the first of the next one.
     pub fn common(&self, events: usize) -> usize {
         let largest = match self.options.size {
-            Size::Auto => windows::LAST,
+            Size::Auto => windows::largest(self.options.memory),
             Size::Events(size) => size,
         };
         largest.min(events) / 2
@@ -87,7 +90,7 @@ impl<'a> Predictor<'a> {
         is_found: &dyn Fn(Places) -> bool,
     ) {
         let length = segment.steps.len();
-        let sizes = windows::rounds(length, self.options.size);
+        let sizes = windows::rounds(length, self.options.size, self.options.memory);
         let (size, from) = (sizes[0], self.common.saturating_sub(sizes[0] / 2));
         let half = match self.first() {
             u64::MAX => u64::MAX,
@@ -174,7 +177,7 @@ impl<'a> Predictor<'a> {
     /// in the trace, if it is not all of it that is handed over.
     pub fn look(&mut self, segment: &Source, indexes: &[EventIndex]) {
         let length = segment.steps.len();
-        let sizes = windows::rounds(length, self.options.size);
+        let sizes = windows::rounds(length, self.options.size, self.options.memory);
         let seen = self.seen_with(segment, indexes);
         let part = seen.saturating_sub(self.seen);
         let mut left = share(self.options.growth.work, seen, self.events);
@@ -315,7 +318,8 @@ impl<'a> Predictor<'a> {
     }
 
     /// What all segments have shown.
-    pub fn finish(self) -> Prediction {
+    pub fn finish(mut self) -> Prediction {
+        self.known.found.forgotten = self.standing.forgotten();
         self.known.finish(self.observer)
     }
 }

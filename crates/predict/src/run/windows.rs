@@ -10,7 +10,21 @@ use crate::{Count, NOBODY, Places, Window, counts};
 /// The sizes of windows that grow. The first is the paper's.
 const FIRST: usize = 10_000;
 const NEXT: usize = 80_000;
-pub const LAST: usize = 1 << 21;
+const LAST: usize = 1 << 21;
+/// What a window takes of the memory for each of its events, with what is known of the trace besides: where most of its memory is
+/// accessed once or twice, about a third of that itself.
+const OF_EVENT: usize = 3 << 9;
+
+/// The largest window that there is room for.
+pub fn largest(memory: usize) -> usize {
+    (memory / OF_EVENT).clamp(NEXT, LAST)
+}
+
+/// How many events the windows have that are looked at at once: no more than the largest, or less than half of it and one more
+/// window.
+pub fn at_once(memory: usize) -> usize {
+    largest(memory) / 2
+}
 
 /// A window, and what of it is new.
 pub struct Piece {
@@ -80,15 +94,16 @@ pub struct Extent {
 }
 
 /// The sizes of windows to look at a trace with, one round each.
-pub fn rounds(events: usize, size: Size) -> Vec<usize> {
+pub fn rounds(events: usize, size: Size, memory: usize) -> Vec<usize> {
     match size {
         Size::Events(size) => vec![size.max(2)],
         Size::Auto => {
-            let mut sizes: Vec<usize> = [FIRST, NEXT, LAST]
+            let largest = largest(memory);
+            let mut sizes: Vec<usize> = [FIRST, NEXT, largest]
                 .into_iter()
                 .filter(|size| *size < events)
                 .collect();
-            sizes.push(events.clamp(2, LAST));
+            sizes.push(events.clamp(2, largest));
             sizes.dedup();
             sizes
         }
@@ -226,5 +241,27 @@ impl<'a> Pieces<'a> {
             steps: steps.to_vec(),
             counts: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_are_looked_at_at_once_fit_into_memory() {
+        for memory in [1 << 28, 1 << 30, 1 << 32, usize::MAX] {
+            let (largest, at_once) = (largest(memory), at_once(memory));
+            let sizes = rounds(usize::MAX, Size::Auto, memory);
+            assert_eq!(sizes.last(), Some(&largest));
+            for size in sizes {
+                // One more is begun as long as there are fewer events than that.
+                let count = at_once.div_ceil(size);
+                assert!(count * size <= largest.max(size + at_once), "{size}");
+                assert!(count * size <= memory / OF_EVENT, "{size} of {memory}");
+            }
+        }
+        assert_eq!(rounds(50_000, Size::Auto, 0), [FIRST, 50_000]);
+        assert_eq!(largest(usize::MAX), LAST);
     }
 }

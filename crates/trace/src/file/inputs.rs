@@ -43,13 +43,14 @@ impl TraceFile {
         for stream in &self.streams {
             for (block, ordinal) in stream.blocks.iter().zip(0..) {
                 let found = self.image.block_at(block.start);
-                match found.filter(|(header, words)| header.matches(words)) {
-                    Some((header, words)) if block.ordinal == ordinal => {
-                        if !inputs.collect(header.thread, words, header.has_values()) {
-                            return inputs;
-                        }
-                    }
-                    _ => return inputs,
+                let found = found
+                    .filter(|(header, words)| block.ordinal == ordinal && header.matches(words));
+                let is_whole = found.is_some_and(|(header, words)| {
+                    inputs.collect(header.thread, words, header.has_values())
+                });
+                self.image.release_block(block.start);
+                if !is_whole {
+                    return inputs;
                 }
             }
         }

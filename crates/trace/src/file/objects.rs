@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::hash::FastMap;
-use crate::{Addr, Op, SyncId, SyncKind, SyncObject, Tables};
+use crate::{Addr, Extents, Op, SyncId, SyncKind, SyncObject, Tables};
 
 /// What kind of object an operation is about.
 fn kind_of(op: Op) -> SyncKind {
@@ -41,7 +41,7 @@ pub(super) struct Objects {
     /// The same places in order.
     places: BTreeSet<Place>,
     /// Sizes of heap blocks that are alive.
-    blocks: FastMap<u64, u64>,
+    blocks: Extents<()>,
     /// How many objects there have been.
     count: u32,
 }
@@ -107,13 +107,13 @@ impl Objects {
     /// A heap block was handed out. Whatever lay there is gone, even if nobody saw its release.
     pub fn allocated(&mut self, addr: u64, size: u64) {
         self.forget(addr, size);
-        self.blocks.insert(addr, size);
+        self.blocks.insert(addr, size, ());
     }
 
     /// A heap block was given back, and with it all objects inside.
     pub fn freed(&mut self, addr: u64) {
-        if let Some(size) = self.blocks.remove(&addr) {
-            self.forget(addr, size);
+        if let Some(block) = self.blocks.remove(addr) {
+            self.forget(addr, block.bytes);
         }
     }
 

@@ -33,6 +33,12 @@ impl<V> Named<V> {
         }
     }
 
+    /// What a short name stands for, as bytes that need not be text; `None` if that is not known.
+    #[inline]
+    pub fn get_short(&self, name: &[u8]) -> Option<&V> {
+        self.short.get(&packed_bytes(name)?)
+    }
+
     /// From now on it stands for this.
     pub fn insert(&mut self, name: &str, value: V) {
         match packed(name) {
@@ -42,18 +48,31 @@ impl<V> Named<V> {
     }
 }
 
-/// A short name as a number: its length, and before that its bytes.
+/// A short name as a number.
 #[inline]
 fn packed(name: &str) -> Option<u128> {
-    let bytes = name.as_bytes();
-    if bytes.len() > SHORT {
+    packed_bytes(name.as_bytes())
+}
+
+/// Its bytes, and in the last one its length.
+#[inline]
+fn packed_bytes(bytes: &[u8]) -> Option<u128> {
+    let length = bytes.len();
+    if length > SHORT {
         return None;
     }
-    let mut number = bytes.len() as u128;
-    for byte in bytes {
-        number = number << 8 | u128::from(*byte);
-    }
-    Some(number)
+    // The last bytes are read together with some that are known already, which are shifted out.
+    let number = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let last = u64::from_le_bytes(*last).unbounded_shr(8 * (16 - length as u32));
+        u128::from(u64::from_le_bytes(*first)) | u128::from(last) << 64
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let last = u32::from_le_bytes(*last).unbounded_shr(8 * (8 - length as u32));
+        u128::from(u32::from_le_bytes(*first)) | u128::from(last) << 32
+    } else {
+        let all = bytes.iter().rev();
+        all.fold(0, |number, byte| number << 8 | u128::from(*byte))
+    };
+    Some(number | (length as u128) << 120)
 }
 
 #[cfg(test)]
@@ -73,6 +92,23 @@ mod tests {
         }
         for (number, name) in all.iter().enumerate() {
             assert_eq!(named.get(name), Some(&number));
+            let short = named.get_short(name.as_bytes());
+            assert_eq!(short, Some(&number).filter(|_| name.len() <= SHORT));
         }
+    }
+
+    #[test]
+    fn a_byte_makes_another_name() {
+        let mut all = std::collections::HashSet::new();
+        for length in 0..=SHORT {
+            let name: Vec<u8> = (1..=length as u8).collect();
+            assert!(all.insert(packed_bytes(&name)));
+            for at in 0..length {
+                let mut other = name.clone();
+                other[at] = 0xFF;
+                assert!(all.insert(packed_bytes(&other)), "{length} {at}");
+            }
+        }
+        assert_eq!(packed_bytes(&[0; SHORT + 1]), None);
     }
 }

@@ -71,6 +71,28 @@ impl Names {
         })
     }
 
+    /// The step that a line of STD means, if it is one of the four kinds that nearly all are, and all of its names are
+    /// short and known: what is known was looked at when it was met first.
+    #[inline]
+    pub fn known(&mut self, thread: &[u8], what: &[u8], location: &[u8]) -> Option<Step> {
+        let thread = *self.threads.get_short(thread)?;
+        let pc = *self.locations.get_short(location)?;
+        let (op, name) = match what {
+            [b'r', b'(', name @ .., b')'] => (Op::Read, name),
+            [b'w', b'(', name @ .., b')'] => (Op::Write, name),
+            [b'a', b'c', b'q', b'(', name @ .., b')'] => (Op::Acquire, name),
+            [b'r', b'e', b'l', b'(', name @ .., b')'] => (Op::Release, name),
+            _ => return None,
+        };
+        if op.is_access() {
+            let cell = self.variables.get_short(name)?;
+            let event = Event::access(thread, op, cell.base, cells::SMALLEST as u16, pc);
+            return (cells::SMALLEST <= cell.size).then(|| Step::new(event));
+        }
+        let lock = self.syncs[SyncKind::Lock as usize].get_short(name)?;
+        Some(Step::new(Event::new(thread, op, u64::from(lock.0), pc)))
+    }
+
     /// The thread of this name.
     pub fn thread(&mut self, name: &str, at: usize) -> Result<ThreadId, Fault> {
         self.peer(name, at).map(|(thread, _)| thread)

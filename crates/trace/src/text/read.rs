@@ -81,7 +81,43 @@ impl<R: BufRead> Reader<R> {
         Ok(())
     }
 
+    /// The next step, if it is one of those that are understood at first sight, and its line lies in the buffer whole.
+    fn known_step(&mut self) -> Option<Step> {
+        // What is wrong with the input shows when it is read the other way.
+        let buffer = self.input.fill_buf().ok()?;
+        let (mut bars, mut count, mut end) = ([0; 2], 0, None);
+        for (at, byte) in buffer.iter().enumerate() {
+            match byte {
+                b'\n' => {
+                    end = Some(at);
+                    break;
+                }
+                b'|' if count < 2 => {
+                    bars[count] = at;
+                    count += 1;
+                }
+                _ => {}
+            }
+        }
+        let [first, second] = bars;
+        let end = end.filter(|_| count == 2)?;
+        let line = &buffer[..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let location = line.get(second + 1..)?;
+        let what = &line[first + 1..second];
+        let step = self.names.known(&line[..first], what, location)?;
+        self.input.consume(end + 1);
+        self.number += 1;
+        Some(step)
+    }
+
     fn read_step(&mut self) -> Result<Option<Step>, ParseError> {
+        if self.flavor == Flavor::Std
+            && !self.pending
+            && let Some(step) = self.known_step()
+        {
+            return Ok(Some(step));
+        }
         while std::mem::take(&mut self.pending) || self.next_line()? {
             let text = text_of(&self.line, self.number)?;
             let comments = self.flavor == Flavor::Full;

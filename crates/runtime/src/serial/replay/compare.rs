@@ -130,6 +130,9 @@ impl Replay {
         {
             plan.regions[first.region as usize] = deed.addr as u64;
         }
+        if let Some(plan) = &self.plan {
+            plan.passed(index, done, done + taken);
+        }
         self.follower(index).done += taken;
         true
     }

@@ -138,7 +138,11 @@ impl Plan {
             && goals
                 .iter()
                 .all(|goal| known(goal.thread) && good(&goal.event))
-            && events.iter().all(good)
+            && events.chunks(AT_ONCE).all(|some| {
+                let are_good = some.iter().all(good);
+                let_go(some);
+                are_good
+            })
             && offshoots.iter().all(|offshoot| {
                 segments_of(offshoot, segments).is_some() && goals_of(offshoot, goals).is_some()
             });
@@ -259,6 +263,26 @@ impl Plan {
             .then(|| self.planned(&self.events[(thread.first + number) as usize]))
     }
 
+    /// A thread has done so many events, the last of them just now: those long before need not be in memory.
+    #[inline]
+    pub fn passed(&self, thread: usize, before: u64, done: u64) {
+        if before / AT_ONCE as u64 != done / AT_ONCE as u64 {
+            self.let_go_before(thread, before);
+        }
+    }
+
+    #[cold]
+    fn let_go_before(&self, thread: usize, done: u64) {
+        let own = self.threads.get(thread).map(|own| own.first + done);
+        let upto = own.and_then(|upto| usize::try_from(upto).ok());
+        let from = upto.and_then(|upto| upto.checked_sub(2 * AT_ONCE));
+        if let (Some(from), Some(upto)) = (from, upto)
+            && let Some(some) = self.events.get(from..upto)
+        {
+            let_go(some);
+        }
+    }
+
     /// The event that a thread stands before in the end, if it has a goal.
     pub fn goal(&self, thread: usize) -> Option<Planned> {
         let mut goals = self.goals.iter();
@@ -278,6 +302,22 @@ fn segments_of<'a>(offshoot: &PlanOffshoot, all: &'a [PlanSegment]) -> Option<&'
 fn goals_of<'a>(offshoot: &PlanOffshoot, all: &'a [PlanGoal]) -> Option<&'a [PlanGoal]> {
     let first = offshoot.goal as usize;
     all.get(first..first.checked_add(offshoot.goals as usize)?)
+}
+
+/// So many events are let go of at once.
+const AT_ONCE: usize = 1 << 16;
+
+/// Events that need not be in memory: a plan is as long as the run. Whoever looks at them again reads them from the file.
+fn let_go(events: &[PlanEvent]) {
+    const PAGE: usize = 4096;
+    let range = events.as_ptr_range();
+    let first = (range.start as usize).next_multiple_of(PAGE);
+    let last = range.end as usize & !(PAGE - 1);
+    if first < last {
+        // The file is mapped as one that others see, and these pages are whole ones of events, which nobody writes.
+        let advice = libc::MADV_DONTNEED as usize;
+        sys::call(libc::SYS_madvise, [first, last - first, advice, 0, 0, 0]);
+    }
 }
 
 /// What is left of the mapped file.
