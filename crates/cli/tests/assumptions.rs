@@ -264,3 +264,41 @@ fn what_a_thread_does_behind_a_yield_is_found_though_the_process_ends() {
         assert_eq!(report["stats"]["exhausted"], true, "{report:#}");
     }
 }
+
+/// Both the first thread and another one end the process. Whoever stands before that has the other one's end come first, and
+/// what a third one can do before either is searched.
+#[test]
+fn two_threads_may_end_the_process() {
+    for end in ["exit(0);", "_Exit(0);", "quick_exit(0);", ""] {
+        let program = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static int shared;
+static _Atomic int flag;
+static void *set(void *unused) {
+    int expected = 0;
+    shared = 3;
+    atomic_compare_exchange_strong_explicit(&flag, &expected, 1, memory_order_acquire, memory_order_acquire);
+    END
+    return unused;
+}
+static void *see(void *unused) {
+    int expected = 1;
+    if (atomic_compare_exchange_strong(&flag, &expected, 5))
+        shared = 2;
+    return unused;
+}
+int main(void) {
+    pthread_t one, other;
+    pthread_create(&one, 0, see, 0);
+    pthread_create(&other, 0, set, 0);
+    return 0;
+}
+"#;
+        let here = Sandbox::new();
+        here.file("p.c", &program.replace("END", end));
+        let told = here.told(&mut here.deadheat(["explore", "p.c"]));
+        assert!(told.contains("confirmed race on shared"), "{end}: {told}");
+    }
+}

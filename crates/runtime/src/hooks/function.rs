@@ -57,7 +57,7 @@ static FIRST: extern "C" fn() = {
 #[unsafe(link_section = ".fini_array.00000")]
 static LAST: extern "C" fn() = {
     extern "C" fn last() {
-        record::end_of_program(crate::process::exit_place());
+        crate::process::ends();
     }
     last
 };

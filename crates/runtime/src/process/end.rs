@@ -33,6 +33,24 @@ pub fn exit_place() -> usize {
     EXIT_PLACE.load(Ordering::Relaxed)
 }
 
+/// The C library has come to the end of the process in the running thread. It calls this once: what comes after is called for whoever
+/// else wants to end the process while this thread stands before that step.
+pub fn ends() {
+    if mode() == Mode::Serial {
+        let _inside = Inside::enter();
+        // SAFETY: a function of the right type, which needs neither argument nor library.
+        unsafe { real::__cxa_atexit(ends_again as *const () as usize, 0, 0) };
+    }
+    record::end_of_program(exit_place());
+}
+
+extern "C" fn ends_again() {
+    // It is called in the thread that has ended the recording, too.
+    if mode() == Mode::Serial {
+        ends();
+    }
+}
+
 unsafe extern "C" fn exit(code: c_int) -> usize {
     EXIT_PLACE.store(caller(), Ordering::Relaxed);
     unsafe { real::exit(code) }
