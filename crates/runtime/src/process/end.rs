@@ -29,7 +29,7 @@ trampoline! {
 static EXIT_PLACE: AtomicUsize = AtomicUsize::new(0);
 
 /// Where the program was when it ended itself; 0 if `main` has returned.
-pub fn exit_place() -> usize {
+fn exit_place() -> usize {
     EXIT_PLACE.load(Ordering::Relaxed)
 }
 

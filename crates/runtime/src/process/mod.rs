@@ -23,7 +23,7 @@ use crate::serial::signals;
 use crate::{serial, sys, threads};
 
 #[cfg(not(test))]
-pub use end::{ends, exit_place};
+pub use end::ends;
 pub use handlers::{handler_of, has_handlers, restarts};
 
 trampoline! {
