@@ -334,3 +334,61 @@ int main(void) {
     let cuts = report["stats"]["cuts"].to_string();
     assert!(!cuts.contains("too long"), "{cuts}");
 }
+
+/// One thread waits for a child by memory that they share, and another one in the kernel meanwhile.
+#[test]
+fn a_child_is_heard_while_a_thread_waits_in_the_kernel() {
+    let program = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/sem.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int turn;
+static void change(int by) {
+    struct sembuf one = {0, by, 0};
+    semop(turn, &one, 1);
+}
+static void *ask_child(void *unused) {
+    change(-1);
+    sem_t *answer = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    sem_init(answer, 1, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        sem_post(answer);
+        _exit(0);
+    }
+    sem_wait(answer);
+    waitpid(child, 0, 0);
+    change(1);
+    return unused;
+}
+static void *take_turn(void *unused) {
+    change(-1);
+    change(1);
+    return unused;
+}
+int main(void) {
+    pthread_t one, other;
+    turn = semget(IPC_PRIVATE, 1, 0600);
+    semctl(turn, 0, SETVAL, 1);
+    pthread_create(&one, 0, ask_child, 0);
+    pthread_create(&other, 0, take_turn, 0);
+    pthread_join(one, 0);
+    pthread_join(other, 0);
+    semctl(turn, 0, IPC_RMID);
+    puts("done");
+    return 0;
+}
+"#;
+    let here = Sandbox::new();
+    here.file("p.c", program);
+    let told = here.told(&mut here.deadheat(["explore", "--search-time", "5s", "p.c"]));
+    assert!(
+        told.contains("done") && told.contains("found           nothing"),
+        "{told}"
+    );
+}

@@ -67,7 +67,11 @@ static void leave$(void) {
 
 //: binary_semaphore | exclusion | std::binary_semaphore | any thread
 static std::binary_semaphore lock$(1);
-static void enter$(void) { lock$.acquire(); }
+// Not `acquire`: that of GCC 12 may sleep although the semaphore was released.
+static void enter$(void) {
+    while (!lock$.try_acquire())
+        std::this_thread::yield();
+}
 static void leave$(void) { lock$.release(); }
 
 //: atomic_flag | exclusion | std::atomic_flag::wait | the owner
@@ -351,9 +355,13 @@ struct local$ {
     int used = 0;
     ~local$() { write$(); }
 };
-static thread_local local$ mine$;
+// In a function: those of a whole file are made, and end, together.
+static local$ &mine$() {
+    static thread_local local$ it;
+    return it;
+}
 static long run$(void) {
-    std::thread thread([] { mine$.used = 1; });
+    std::thread thread([] { mine$().used = 1; });
     thread.join();
     return read$();
 }

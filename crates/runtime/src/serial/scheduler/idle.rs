@@ -204,7 +204,7 @@ impl Scheduler {
 
     /// Another process that shares memory may have changed what threads wait for, which nobody is told: they look again after a moment. For how long
     /// that has gone on by now, without any event, in milliseconds.
-    fn wait_for_sharers(&mut self, arrivals: u32) -> u64 {
+    pub(super) fn wait_for_sharers(&mut self, arrivals: u32) -> u64 {
         const PAUSE: u64 = 5;
         let now = sys::milliseconds();
         if self.hopes_since.0 != self.log.events {

@@ -12,7 +12,7 @@ use super::super::task::{State, Waited};
 use super::super::{signals, timers, turn};
 use super::{CHANNELS_END, Scheduler};
 use crate::threads::Thread;
-use crate::{record, sys, threads};
+use crate::{process, record, sys, threads};
 
 /// What puts a thread behind all others.
 const LAST: u32 = 3;
@@ -122,6 +122,14 @@ impl Scheduler {
                 if !turn::wait_for_arrivals_until(arrivals, PATIENCE) {
                     self.tell_places();
                     self.explorer.waits_outside();
+                }
+            } else if self.away > 0 && process::shares_memory() {
+                // Another process may end what a thread here waits for, which nobody is told.
+                let waited = self.wait_for_sharers(arrivals);
+                let is_certain = self.is_busy_away() || endings::has_living_children();
+                let patience = self.patience();
+                if !is_certain && patience > 0 && waited >= patience {
+                    self.waits_outside();
                 }
             } else if self.is_busy_away() {
                 turn::wait_for_arrivals(arrivals);
