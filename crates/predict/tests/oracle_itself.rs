@@ -146,7 +146,7 @@ fn random_windows_have_everything() {
         seen.extend(window.steps.iter().map(|step| step.event.op()));
     }
     // These mean nothing to the model.
-    seen.extend([Op::Enter, Op::Leave, Op::Fence]);
+    seen.extend([Op::Enter, Op::Leave, Op::Fence, Op::ReceiveRefused]);
     seen.extend([Op::JoinRequest, Op::TakeRequest, Op::WakeRequest, Op::Exit]);
     let missing: Vec<Op> = Op::ALL
         .into_iter()

@@ -48,7 +48,10 @@ fn words_that_make_no_sense() {
             vec![sync_word(Op::Acquire as u64)],
         ),
         ("operation 0", vec![sync_word(0), long]),
-        ("an operation that is not known", vec![sync_word(47), long]),
+        (
+            "an operation that is not known",
+            vec![sync_word(Op::ALL.len() as u64 + 1), long],
+        ),
         ("operation 63", vec![sync_word(63), long]),
         (
             "an operand that is not there",

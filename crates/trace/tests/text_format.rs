@@ -53,6 +53,7 @@ T0|takerefused(s)|12
 T0|takereq(s)|12
 T0|send(h)|13
 T0|recv(h)|13
+T0|receiverefused(h)|13
 T0|fwait(f)|14
 T0|fwoken(f)|14
 T0|fwake(f=2)|14
@@ -150,7 +151,7 @@ fn everything_as_std() {
         counts.collect::<Vec<_>>().join(", ")
     };
     insta::assert_snapshot!(counts(&written.translated), @"AtomicRead 1, AtomicWrite 1, AtomicRmw 4, ReadAcquire 1, ReadRelease 1, BarrierEnter 1, BarrierExit 1, Post 1, Take 1, Send 1, Receive 1");
-    insta::assert_snapshot!(counts(&written.dropped), @"Fence 1, Request 1, ReadRequest 1, Wait 1, Wake 1, Timeout 1, Notify 1, NotifyAll 1, FutexWait 1, FutexWoken 1, FutexWake 1, Init 3, Destroy 1, Alloc 2, Free 2, Enter 1, Leave 1, Branch 1, ExternalWrite 1, Lost 2, Refused 1, ReadRefused 1, TakeRefused 1, JoinRequest 1, TakeRequest 1, WakeRequest 1, Exit 1");
+    insta::assert_snapshot!(counts(&written.dropped), @"Fence 1, Request 1, ReadRequest 1, Wait 1, Wake 1, Timeout 1, Notify 1, NotifyAll 1, FutexWait 1, FutexWoken 1, FutexWake 1, Init 3, Destroy 1, Alloc 2, Free 2, Enter 1, Leave 1, Branch 1, ExternalWrite 1, Lost 2, Refused 1, ReadRefused 1, TakeRefused 1, JoinRequest 1, TakeRequest 1, WakeRequest 1, Exit 1, ReceiveRefused 1");
     insta::assert_snapshot!(format!("{:?}", written.locations), @r#"[(1, "main.c:1"), (2, "main.c:2"), (3, "work.c:1"), (4, "main.c:3:7"), (5, "-"), (6, "prog+0x1a2b"), (10, "work.c:9"), (14, "main.c:20"), (15, "main.c:21")]"#);
 }
 

@@ -133,9 +133,9 @@ fn the_numbers_of_operations() {
         ReadRelease Request ReadRequest Fork Begin End Join Wait Wake Timeout Notify NotifyAll \
         BarrierEnter BarrierExit Post Take Send Receive FutexWait FutexWoken FutexWake Init Destroy \
         Alloc Free Enter Leave Branch ExternalWrite Lost Refused ReadRefused TakeRefused \
-        JoinRequest TakeRequest WakeRequest Exit";
+        JoinRequest TakeRequest WakeRequest Exit ReceiveRefused";
     assert_eq!(names.join(" "), expected);
-    assert_eq!((Op::Read as u8, Op::Exit as u8), (1, 46));
+    assert_eq!((Op::Read as u8, Op::ReceiveRefused as u8), (1, 47));
 }
 
 #[test]

@@ -239,6 +239,7 @@ pub fn predict(source: &Source, options: &Options, observer: &dyn Observer) -> P
     let mut predictor = Predictor::new(source.steps.len() as u64, options, observer);
     predictor.glance(source, &[], &|_| false);
     predictor.look(source, &[]);
+    predictor.go_on(source, &[]);
     predictor.finish()
 }
 

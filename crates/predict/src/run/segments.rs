@@ -249,7 +249,8 @@ impl<'a> Predictor<'a> {
 
     /// Goes back to the first segment. What is known stays known.
     pub fn start_again(&mut self) {
-        self.standing = Standing::default();
+        self.note_forgotten();
+        self.standing = Standing::within(self.options.memory / PART_OF_STANDING);
         (self.start, self.common, self.seen) = (0, 0, 0);
     }
 
@@ -317,9 +318,15 @@ impl<'a> Predictor<'a> {
         effort.deadline()
     }
 
+    /// Keeps how much was forgotten in a reading: most of the same is in the next one, too.
+    fn note_forgotten(&mut self) {
+        let forgotten = &mut self.known.found.forgotten;
+        *forgotten = self.standing.forgotten().max(*forgotten);
+    }
+
     /// What all segments have shown.
     pub fn finish(mut self) -> Prediction {
-        self.known.found.forgotten = self.standing.forgotten();
+        self.note_forgotten();
         self.known.finish(self.observer)
     }
 }

@@ -17,7 +17,7 @@ fn kind_of(op: Op) -> SyncKind {
         }
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
         Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => SyncKind::Semaphore,
-        Op::Send | Op::Receive => SyncKind::Channel,
+        Op::Send | Op::Receive | Op::ReceiveRefused => SyncKind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => SyncKind::Futex,
         _ => SyncKind::Lock,
     }

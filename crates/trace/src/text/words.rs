@@ -46,11 +46,11 @@ const OPS: [(&str, Op); 47] = [
     ("refused", Op::Refused),
     ("rdrefused", Op::ReadRefused),
     ("takerefused", Op::TakeRefused),
-    ("receiverefused", Op::ReceiveRefused),
     ("joinreq", Op::JoinRequest),
     ("takereq", Op::TakeRequest),
     ("wakereq", Op::WakeRequest),
     ("exit", Op::Exit),
+    ("receiverefused", Op::ReceiveRefused),
 ];
 
 const ORDERS: [(&str, Order); 6] = [
@@ -127,7 +127,7 @@ pub(super) fn kind_of(op: Op) -> Option<SyncKind> {
         }
         Op::BarrierEnter | Op::BarrierExit => SyncKind::Barrier,
         Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => SyncKind::Semaphore,
-        Op::Send | Op::Receive => SyncKind::Channel,
+        Op::Send | Op::Receive | Op::ReceiveRefused => SyncKind::Channel,
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => SyncKind::Futex,
         _ => return None,
     })

@@ -217,7 +217,7 @@ fn sync_of(op: Op, pick: usize, tables: &Tables) -> Option<u64> {
         }
         Op::BarrierEnter | Op::BarrierExit => Some(SyncKind::Barrier),
         Op::Post | Op::Take | Op::TakeRefused | Op::TakeRequest => Some(SyncKind::Semaphore),
-        Op::Send | Op::Receive => Some(SyncKind::Channel),
+        Op::Send | Op::Receive | Op::ReceiveRefused => Some(SyncKind::Channel),
         Op::FutexWait | Op::FutexWoken | Op::FutexWake => Some(SyncKind::Futex),
         _ => Some(SyncKind::Lock),
     };
