@@ -392,3 +392,31 @@ int main(void) {
         "{told}"
     );
 }
+
+/// A call that does not wait is a place at which a thread ends that was cancelled.
+#[test]
+fn whoever_looks_over_and_over_can_be_cancelled() {
+    let program = "
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static int ends[2];
+static void *look(void *unused) {
+    char byte;
+    for (;;)
+        read(ends[0], &byte, 1);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    void *result;
+    pipe2(ends, O_NONBLOCK);
+    pthread_create(&thread, 0, look, 0);
+    pthread_cancel(thread);
+    pthread_join(thread, &result);
+    return result != PTHREAD_CANCELED;
+}
+";
+    check(program, "cancelled");
+}

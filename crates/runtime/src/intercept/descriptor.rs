@@ -169,7 +169,7 @@ pub fn on_descriptor<R: Interrupted>(
         return real();
     }
     if !on.waits() {
-        put_off(fd, events);
+        put_off(fd, events, pc);
         return real();
     }
     let end = End::of(time_limit(fd, events));
@@ -231,15 +231,16 @@ fn time_limit(fd: c_int, events: i16) -> Limit {
 
 /// Before a call that never waits, and that would fail now: others go first, for a while. (Whoever asks over and over would keep them from
 /// what is asked for.) A search takes the failure for what it is.
-pub fn put_off(fd: c_int, events: i16) {
+pub fn put_off(fd: c_int, events: i16, pc: usize) {
     if serial::is_searched() || serial::is_enforced() {
         return;
     }
     let end = End::of(Limit::After(A_WHILE));
     while !is_ready(fd, events) {
-        let waited = serial::wait_to_retry(channel(fd), Kind::Descriptor, end.left(), None);
-        if waited != Waited::Woken {
-            return;
+        match serial::wait_to_retry(channel(fd), Kind::Descriptor, end.left(), None) {
+            Waited::Woken => {}
+            Waited::Cancelled => thread::act_on_cancellation(pc),
+            _ => return,
         }
     }
 }

@@ -85,12 +85,18 @@ impl Deadline {
 }
 
 /// A call on a queue: made when it does not have to wait, or without the turn.
-fn on_queue(queue: c_int, events: i16, deadline: Deadline, real: impl Fn(usize) -> isize) -> isize {
+fn on_queue(
+    queue: c_int,
+    events: i16,
+    deadline: Deadline,
+    pc: usize,
+    real: impl Fn(usize) -> isize,
+) -> isize {
     if !threads::visible() || mode() != Mode::Serial {
         return real(deadline.time);
     }
     if connect::flags(queue) & libc::O_NONBLOCK != 0 {
-        put_off(queue, events);
+        put_off(queue, events, pc);
         return real(deadline.time);
     }
     // Whatever the kernel thinks of the time: it does not have to wait.
@@ -119,7 +125,9 @@ fn sending(
             channel::send(channel(queue), pc);
         }
     }
-    let result = on_queue(queue, libc::POLLOUT, deadline, |time| real(time) as isize) as c_int;
+    let result = on_queue(queue, libc::POLLOUT, deadline, pc, |time| {
+        real(time) as isize
+    }) as c_int;
     if let Some(taken) = taken {
         if result != 0 {
             // SAFETY: the C library's own address of the thread's error number.
@@ -148,7 +156,7 @@ fn receiving(
         serial::point_before(Op::Send, room.channel(), 0, pc);
         room.leave(channel(queue), pc);
     }
-    let result = on_queue(queue, libc::POLLIN, deadline, real);
+    let result = on_queue(queue, libc::POLLIN, deadline, pc, real);
     if result >= 0 {
         event::sync(Op::Receive, channel(queue), pc);
         event::range(true, message, result as usize, pc);
