@@ -5,6 +5,7 @@ use super::compare::{Disagreement, Judge, Wrong};
 use super::generate::generate;
 use super::known::{Known, know};
 use super::program::{Language, Program};
+use super::render::render;
 use super::scan;
 use super::shrink::shrink;
 use super::table::Figures;
@@ -12,6 +13,7 @@ use super::trial::{self, Outcome, Plan};
 use crate::tool::{Report, Tool};
 use std::fmt::Write as _;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -339,6 +341,27 @@ fn describe(known: &Known, text: &str, outcome: &Outcome, build: Build) -> Strin
         let _ = writeln!(out, "// {}", said.replace('\n', "\n// "));
     }
     out
+}
+
+/// Writes the file of a batch, to look at what one command says of it.
+///
+/// # Errors
+///
+/// If it cannot be written.
+pub fn write(
+    first: u64,
+    count: usize,
+    language: Language,
+    states: usize,
+    folder: &Path,
+) -> io::Result<()> {
+    let known: Vec<Known> = (first..first + count as u64)
+        .filter_map(|seed| know(generate(seed, language), states))
+        .collect();
+    let programs: Vec<&Program> = known.iter().map(|k| &k.program).collect();
+    fs::create_dir_all(folder)?;
+    let file = folder.join(format!("batch.{}", language.ending()));
+    fs::write(file, render(&programs).text)
 }
 
 /// The program of a seed with its truth, as text.

@@ -59,6 +59,9 @@ pub struct Options {
     /// Only print the program of the seed and its truth
     #[arg(long)]
     show: bool,
+    /// Only write the file of the programs there, as a batch that is built into one executable
+    #[arg(long, value_name = "FOLDER")]
+    write: Option<PathBuf>,
 }
 
 /// Runs it.
@@ -76,6 +79,13 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     if options.show {
         for language in languages {
             print!("{}", campaign::show(options.seed, language, options.states));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(folder) = &options.write {
+        for language in languages {
+            campaign::write(options.seed, options.count, language, options.states, folder)
+                .map_err(|e| format!("{}: {e}", folder.display()))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
