@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use deadheat_session::error::{Error, Result};
 use deadheat_trace::file::TraceFile;
 use deadheat_wire::inputs::INPUTS;
 use deadheat_wire::leave_out::LEAVE_OUT;
 
-use crate::error::{Error, Result};
 use crate::launch::{self, Launch};
 use crate::leave_out;
 use crate::points;

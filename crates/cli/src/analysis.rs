@@ -12,22 +12,22 @@ use std::time::Duration;
 use deadheat_detect::{Access, Benign, Deadlock, Marked, Method, Race, Races, Signature};
 use deadheat_predict::{Options, Prediction, Proven, Refused};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung, hint};
+use deadheat_session::error::Result;
+use deadheat_session::progress::{AT_ONCE, Watched};
+use deadheat_session::signals;
+use deadheat_session::terminal::counted;
 use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Step, Steps, Tables};
 use rustc_hash::FxHashMap;
 
 use crate::config::Config;
 use crate::detecting::{Detecting, Gap};
-use crate::error::Result;
 use crate::first_reading::{FirstReading, Wanted};
 use crate::how::How;
 use crate::input::{self, Input};
 use crate::interleaving::Loading;
 use crate::marks;
 use crate::prediction::{self, Model, Predicted};
-use crate::progress::{AT_ONCE, Watched};
-use crate::signals;
 use crate::suspects;
-use crate::terminal::counted;
 use crate::unseen::Unseen;
 use crate::witness;
 

@@ -12,9 +12,9 @@ use std::path::Path;
 
 use deadheat_code::Binary;
 use deadheat_report::{Binaries, Evidence, Finding, Frame, Kind, Names, Rung, own_place};
+use deadheat_session::error::Result;
 use deadheat_trace::{Op, Steps, Tables, verify};
 
-use crate::error::Result;
 use crate::input;
 use crate::runtime_files;
 

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use deadheat_session::error::{Error, Result};
 
 /// A folder of this name in the cache; it is made if it is not there.
 pub fn folder(name: &str) -> Result<PathBuf> {

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use deadheat_report::Suppressions;
+use deadheat_session::error::{Error, Result};
 use serde::Deserialize;
 
-use crate::error::{Error, Result};
 use crate::settings::file::File;
 use crate::settings::table::Table;
 

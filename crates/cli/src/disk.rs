@@ -8,10 +8,10 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use deadheat_session::scratch;
 use deadheat_wire::options::{MAX_SIZE, left_free};
 
 use crate::launch;
-use crate::scratch;
 
 /// Where this command's runs have written, or are about to: their traces.
 static TRACES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use deadheat_explore::After;
 use deadheat_report::{Access, Finding, Frame, Kind, Rung};
+use deadheat_session::error::Result;
 
 use crate::confirm::fine::Output;
 use crate::confirm::{self, Case};
-use crate::error::Result;
 use crate::explore::evidence::{Seen, explained};
 use crate::store::info::Ended;
 use crate::witness::{self, Witness};

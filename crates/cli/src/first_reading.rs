@@ -4,6 +4,10 @@ use std::path::Path;
 
 use deadheat_detect::{Channels, Deadlocks, HeldLocks, LockOrder, Suspects};
 use deadheat_predict::{Constraining, Survey};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::progress::Watched;
+use deadheat_session::signals;
+use deadheat_session::terminal::counted;
 use deadheat_trace::verify::{self, Severity, Verifier, Violation};
 use deadheat_trace::{EventIndex, Op, Step, Steps, Tables};
 
@@ -11,14 +15,10 @@ use crate::analysis::Run;
 use crate::config::Config;
 use crate::counts::Counting;
 use crate::detecting::Detecting;
-use crate::error::{Error, Result};
 use crate::input;
 use crate::marks;
-use crate::progress::Watched;
 use crate::segments;
 use crate::shown::Shown;
-use crate::signals;
-use crate::terminal::counted;
 use crate::unseen::Unseen;
 use crate::unseen_calls::UnseenCalls;
 

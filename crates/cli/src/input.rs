@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use deadheat_session::error::{Error, Result};
+use deadheat_session::progress::Watched;
+use deadheat_session::terminal::say;
 use deadheat_trace::file::{OpenError, Reader, TraceFile};
 use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
 
-use crate::error::{Error, Result};
-use crate::progress::Watched;
 use crate::store::info::Contents;
-use crate::terminal::say;
 
 /// The first bytes of a recording.
 pub const MAGIC: &[u8] = b"DEADHEAT";

@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use deadheat_session::error::{Error, Result};
+use deadheat_session::progress::Recording;
+use deadheat_session::signals::{self, Watch};
+use deadheat_session::terminal::{counted, say};
+
 use crate::disk;
-use crate::error::{Error, Result};
 use crate::orphans::{self, Manner};
 use crate::program::{Kind, Program};
-use crate::progress::Recording;
 use crate::runtime_files::RuntimeFiles;
-use crate::signals::{self, Watch};
 use crate::stdin::{self, Source};
-use crate::terminal::{counted, say};
 
 /// Where the runtime writes the trace.
 pub const TRACE: &str = "DEADHEAT_TRACE";

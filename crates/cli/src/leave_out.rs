@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use deadheat_code::{Binary, Frame};
 use deadheat_report::{Rung, is_foreign};
+use deadheat_session::error::{Error, Result};
 use deadheat_wire::leave_out::{LEAVE_OUT, MAGIC};
 use object::{Object, ObjectSection, SectionKind};
 
 use crate::analysis::Analysis;
-use crate::error::{Error, Result};
 use crate::marks::is_named;
 use crate::program::Program;
 use crate::store::invocation;

@@ -17,13 +17,10 @@ mod coverage;
 mod detecting;
 mod disk;
 mod doctor;
-mod error;
-mod exit;
 mod explore;
 mod failure;
 mod first_reading;
 mod format;
-mod here;
 mod how;
 mod input;
 mod interleaving;
@@ -38,23 +35,19 @@ mod points;
 mod predicting;
 mod prediction;
 mod program;
-mod progress;
 mod recorder;
 mod runtime_files;
 mod rust;
 mod scanned;
 mod scanner;
-mod scratch;
 mod segments;
 mod settings;
 mod sharing;
 mod shown;
-mod signals;
 mod stdin;
 mod store;
 mod suspects;
 mod symbols;
-mod terminal;
 mod unseen;
 mod unseen_calls;
 mod watch;
@@ -62,12 +55,13 @@ mod ways;
 mod witness;
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use compiler::{CompilerName, Language};
-use error::{Error, Result};
-use exit::Exit;
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::scratch;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
@@ -109,15 +103,6 @@ fn run(args: Vec<OsString>) -> Result<ExitCode> {
         Some(compiler::proper::COMMAND) => match compiler::proper::run(&rest())? {},
         _ => commands::run(args),
     }
-}
-
-/// The path of this executable, free of links.
-fn own_path() -> Result<PathBuf> {
-    std::env::current_exe()
-        .and_then(|path| path.canonicalize())
-        .map_err(|error| {
-            Error::not_started(format!("Deadheat cannot find its own executable: {error}"))
-        })
 }
 
 fn report_bug(panic: &std::panic::PanicHookInfo<'_>) {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_session::error::Result;
 use deadheat_trace::{Op, Steps, SyncKind, Tables};
 use deadheat_wire::DESTROYED;
 
-use crate::error::Result;
 use crate::explore::evidence::explained;
 use crate::input;
 

@@ -6,13 +6,13 @@
 use std::path::Path;
 
 use deadheat_predict::Proven;
+use deadheat_session::error::{Error, Result};
+use deadheat_session::progress::{AT_ONCE, Watched};
+use deadheat_session::signals;
 use deadheat_trace::{EventIndex, Pc, Skipped, Steps, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, Result};
 use crate::input;
-use crate::progress::{AT_ONCE, Watched};
-use crate::signals;
 use crate::witness::Digest;
 
 /// Some events of a trace.

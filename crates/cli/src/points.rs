@@ -12,13 +12,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use deadheat_session::error::{Error, Result};
 use deadheat_trace::{EventIndex, Op, Pc, Step, Steps, Tables, ThreadId};
 use deadheat_wire::points::{MAGIC, POINTS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::analysis::{self, Analysis};
 use crate::config::Config;
-use crate::error::{Error, Result};
 use crate::input;
 use crate::store::invocation;
 

@@ -5,10 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use deadheat_predict::{Observer, Prediction};
+use deadheat_session::progress::PATIENCE;
+use deadheat_session::signals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::progress::PATIENCE;
-use crate::signals;
 
 /// Shows how far it has come, on a terminal and after a while; an interrupt ends the search, not what was found.
 pub struct Shown {

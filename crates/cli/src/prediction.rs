@@ -8,17 +8,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_predict::{Options, Places, Prediction, Predictor, Proven, Source};
+use deadheat_session::error::Result;
+use deadheat_session::signals;
 use deadheat_trace::{Event, EventIndex, Op, Pc, Tables};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::budget;
 use crate::config::Config;
-use crate::error::Result;
 use crate::first_reading::FirstReading;
 use crate::predicting::Shown;
 use crate::segments::Segments;
 use crate::shown::Look;
-use crate::signals;
 
 /// What reads are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

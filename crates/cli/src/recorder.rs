@@ -7,8 +7,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use deadheat_session::error::{Error, Result};
+use deadheat_session::terminal::{BAD, BOLD, count, counted, duration, say, size, styled};
+
 use crate::again::Again;
-use crate::error::{Error, Result};
 use crate::input::{self, Patience, survey};
 use crate::launch::{self, Launch};
 use crate::program::{Kind, Program};
@@ -16,7 +18,6 @@ use crate::stdin::{self, Source};
 use crate::store::info::{Contents, Ended, Info};
 use crate::store::invocation::{self, Invocation, beside};
 use crate::store::{Recording, moment, traces_beside};
-use crate::terminal::{BAD, BOLD, count, counted, duration, say, size, styled};
 
 /// Where a recording goes.
 pub enum Place {

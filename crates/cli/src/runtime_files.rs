@@ -9,8 +9,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use deadheat_session::error::{Error, Result};
+
 use crate::cache;
-use crate::error::{Error, Result};
 
 const OBJECT: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_OBJECT"));
 const SHARED: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_SHARED"));

@@ -8,12 +8,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use deadheat_report::{Access, Finding, Frame, Names, Rung, json};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
 use deadheat_trace::{Op, Pc, Steps, Tables};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::input;
 use crate::leave_out::Accesses;
 use crate::program::Program;

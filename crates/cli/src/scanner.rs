@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::error::{Error, Result};
+use deadheat_session::error::{Error, Result};
 
 /// The analyser's file name.
 const NAME: &str = "deadheat-scan";
@@ -24,7 +24,7 @@ pub fn run(args: &[OsString]) -> Result<std::convert::Infallible> {
 /// A command that runs the analyser.
 pub fn command() -> Result<Command> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = crate::own_path()?;
+    let own = deadheat_session::executable::own_path()?;
     let beside = own.parent().map(PathBuf::from);
     let mut folders = beside.into_iter().chain(std::env::split_paths(&path));
     let found = folders.find_map(|folder| {

@@ -11,21 +11,21 @@ use deadheat_detect::Marked;
 use deadheat_predict::{
     BranchNeeds, CodeNeeds, Count, Ending, Goal, Left, Proven, Reads, Sieve, Stage,
 };
+use deadheat_session::error::Result;
+use deadheat_session::progress::Watched;
+use deadheat_session::signals;
 use deadheat_trace::verify::{self, Repaired};
 use deadheat_trace::{Event, EventIndex, Op, Pc, Step, Steps, Tables};
 use rustc_hash::FxHashSet;
 
 use crate::config::Config;
 use crate::counts::Counting;
-use crate::error::Result;
 use crate::first_reading::FirstReading;
 use crate::input::{self, Input};
 use crate::interleaving::check_size;
 use crate::marks;
 use crate::prediction::Model;
-use crate::progress::Watched;
 use crate::shown::{Look, Shown};
-use crate::signals;
 use crate::symbols::{Followed, Shared};
 use crate::unseen::Unseen;
 

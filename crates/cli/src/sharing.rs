@@ -16,17 +16,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use deadheat_session::error::{Error, Result};
+use deadheat_session::signals;
+use deadheat_session::terminal::{count, counted};
 use deadheat_wire::shared::{Entry, FOUND, Header, MAGIC, SHARED, UNUSABLE};
 
 use crate::again::{self, Again};
-use crate::error::{Error, Result};
 use crate::launch;
 use crate::recorder::{Place, Plan, Recorded};
-use crate::signals;
 use crate::store::info::Ended;
 use crate::store::invocation::beside;
 use crate::store::traces_beside;
-use crate::terminal::{count, counted};
 
 /// How often a run is repeated that shares more than the one before.
 const TRIES: usize = 3;

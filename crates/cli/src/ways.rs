@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Explain, Finding, Names, Rung, Suggestions, Then, Way, Ways};
+use deadheat_session::error::Result;
+use deadheat_session::progress::{AT_ONCE, Watched};
+use deadheat_session::signals;
 use deadheat_trace::{EventIndex, Steps, ThreadId};
 
 use crate::analysis::Run;
-use crate::error::Result;
 use crate::input;
 use crate::numbered::Numbered;
-use crate::progress::{AT_ONCE, Watched};
-use crate::signals;
 use crate::witness::{self, Witness};
 
 /// Tells of these findings, which `runs` have found in `trace`, unless they have been told of. A finding with a witness is about the witness's

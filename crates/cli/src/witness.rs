@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::signals;
 use deadheat_trace::{Event, EventIndex, Skipped, Steps, ThreadId};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Run;
-use crate::error::{Error, Result};
 use crate::input::{self, Input};
 use crate::numbered::Numbered;
-use crate::signals;
 use crate::store::info::Ended;
 
 /// The version of the format.

@@ -10,7 +10,7 @@ use support::{Sandbox, forget_cargo, printed, succeed};
 
 /// Everything that starts threads: where predictions are made, where a program's code is read, where the scanner calls compilers, and where the command
 /// feeds and follows a program. (The runtime cannot be among them: it is what is linked in.) All in one call, so that what they have in common is built once.
-const TESTS: [&str; 14] = [
+const WORKERS: [&str; 14] = [
     "--locked",
     "-p",
     "deadheat-predict",
@@ -27,8 +27,17 @@ const TESTS: [&str; 14] = [
     "side_by_side",
 ];
 
+/// The same in the libraries beside: their unit tests, since what starts threads there is private.
+const UNITS: [&str; 5] = [
+    "--locked",
+    "-p",
+    "deadheat-session",
+    "--lib",
+    "side_by_side",
+];
+
 /// The test programs that these are.
-const PROGRAMS: usize = 4;
+const PROGRAMS: usize = 5;
 
 /// Threads that run free, and one at a time, which lets other orders of the same be looked at.
 const WAYS: [&[&str]; 2] = [&[], &["--serial", "--seed", "1"]];
@@ -38,7 +47,9 @@ fn its_own_threads_make_no_mistake() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let here = Sandbox::new();
     let store = here.path().join("store");
-    for way in WAYS {
+    let tests: [&[&str]; 2] = [&WORKERS, &UNITS];
+    let all = WAYS.iter().flat_map(|way| tests.map(|tests| (way, tests)));
+    for (way, tests) in all {
         let mut cargo = here.deadheat(["cargo", "--quiet"]);
         forget_cargo(&mut cargo)
             .current_dir(&top)
@@ -47,7 +58,7 @@ fn its_own_threads_make_no_mistake() {
                 "CARGO_TARGET_DIR",
                 concat!(env!("CARGO_TARGET_TMPDIR"), "/itself"),
             );
-        cargo.args(way).arg("test").args(TESTS);
+        cargo.args(*way).arg("test").args(tests);
         succeed(&mut cargo);
     }
     let recordings = store.join("recordings").read_dir().unwrap();

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::process::Command;
 
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::signals::Watch;
+
 use crate::compiler::{Surroundings, shims};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::signals::Watch;
 use crate::store::info::Ended;
 
 const EXAMPLES: &str = "\

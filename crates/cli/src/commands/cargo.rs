@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use deadheat_session::error::{Error, Result};
+use deadheat_session::signals::Watch;
+
 use super::schedule::Schedule;
-use crate::error::{Error, Result};
 use crate::rust::cargo::{self, Workspace};
-use crate::signals::Watch;
 use crate::store::Store;
 use crate::store::info::Ended;
 

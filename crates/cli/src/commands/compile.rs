@@ -4,8 +4,9 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use deadheat_session::error::Result;
+
 use crate::compiler::{self, Language};
-use crate::error::Result;
 use crate::rust;
 
 const CC_EXAMPLES: &str = "\

@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::terminal::{Align, say, table};
+
 use crate::settings::apply;
 use crate::settings::file::{File, NAME};
 use crate::settings::table::Table;
 use crate::settings::variable;
-use crate::terminal::{Align, say, table};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,12 +1,12 @@
 //! `deadheat doctor`: what works here, and what to do about the rest.
 
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::here::seen;
+use deadheat_session::terminal::{BAD, BOLD, GOOD, say, styled};
 use serde_json::json;
 
 use crate::doctor::{self, Check, State};
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::here::seen;
-use crate::terminal::{BAD, BOLD, GOOD, say, styled};
 
 const EXAMPLES: &str = "\
 Examples:

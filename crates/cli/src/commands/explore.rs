@@ -8,6 +8,10 @@ use deadheat_detect::Method;
 use deadheat_explore::search::Cut;
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Rung, json};
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::signals;
+use deadheat_session::terminal::{BAD, GOOD, count, counted, styled};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
@@ -20,8 +24,6 @@ use crate::analysis::{self, Analysis, Reading};
 use crate::budget::{Allowance, Total};
 use crate::config::{Config, ConfigArgs};
 use crate::confirm;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::explore::copies;
 use crate::explore::evidence::Archive;
 use crate::explore::limits::Limits;
@@ -35,9 +37,7 @@ use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
 use crate::recorder::{Place, Plan};
-use crate::signals;
 use crate::store::{self, Store, select};
-use crate::terminal::{BAD, GOOD, count, counted, styled};
 use crate::ways;
 
 const EXAMPLES: &str = "\

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::error::Result;
-use crate::exit::Exit;
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+
 use crate::settings::list;
 use crate::settings::table::Table;
 

@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::here::seen;
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::here::seen;
+use deadheat_session::terminal::{Align, count, size, table};
+
 use crate::store::info::{Contents, Info};
 use crate::store::{Recording, Store, moment};
-use crate::terminal::{Align, count, size, table};
 
 const EXAMPLES: &str = "\
 Examples:

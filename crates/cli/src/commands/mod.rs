@@ -28,9 +28,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
 
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::settings::apply::{self, Applied};
 
 /// Finds data races and deadlocks in C, C++ and Rust programs from one recorded run.

@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 use deadheat_detect::{Method, Promise};
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Kind, Rung, json};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::signals;
+use deadheat_session::terminal::{
+    Align, BAD, GOOD, count, counted, duration, say, size, styled, table,
+};
 use deadheat_trace::{Mode, Steps};
 use serde::Serialize;
 
@@ -15,17 +21,13 @@ use crate::analysis::{self, Analysis, Reading};
 use crate::budget::Total;
 use crate::config::ConfigArgs;
 use crate::confirm::coarse;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::format::Format;
 use crate::how::How;
 use crate::input;
 use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
-use crate::signals;
 use crate::store::Recording;
-use crate::terminal::{Align, BAD, GOOD, count, counted, duration, say, size, styled, table};
 use crate::ways;
 
 const EXAMPLES: &str = "\

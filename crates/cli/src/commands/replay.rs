@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use deadheat_explore::After;
 use deadheat_report::Kind;
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::terminal::{BAD, BOLD, say, styled};
 
 use crate::confirm::fine::Output;
 use crate::confirm::shown::Shown;
 use crate::confirm::{Case, debugger};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::store::Store;
-use crate::terminal::{BAD, BOLD, say, styled};
 use crate::watch::OnRace;
 use crate::witness::{self, Witness};
 

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::terminal::{counted, say};
+
 use crate::store::{Recording, Store, select};
-use crate::terminal::{counted, say};
 
 const EXAMPLES: &str = "\
 Examples:

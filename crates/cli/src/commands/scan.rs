@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use deadheat_scan_options::{Arguments, EXAMPLES};
+use deadheat_session::error::Result;
 
-use crate::error::Result;
 use crate::scanner;
 use crate::settings::file::File;
 use crate::settings::table::Table;

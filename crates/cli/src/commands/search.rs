@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use deadheat_predict::{Effort, Options, Prediction, Size, Stage};
 use deadheat_report::Rung;
+use deadheat_session::exit::Exit;
+use deadheat_session::signals;
+use deadheat_session::terminal::{count, counted, duration, say, size};
 use serde::Serialize;
 
 use super::schedule::bytes;
 use crate::analysis::Analysis;
 use crate::budget::{Part, Total};
-use crate::exit::Exit;
-use crate::signals;
-use crate::terminal::{count, counted, duration, say, size};
 
 /// How much may be done for one question if the user does not say: counted work that takes about so long.
 const QUESTION: Duration = Duration::from_secs(60);

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use clap_complete::Shell;
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
 
 use super::Cli;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:

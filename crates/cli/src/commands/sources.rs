@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
+use deadheat_session::error::{Error, Result};
+
 use crate::compiler::{self, Language, Wish, options};
-use crate::error::{Error, Result};
 use crate::program::Program;
 use crate::rust;
 use crate::store::Recording;

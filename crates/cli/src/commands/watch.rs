@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use deadheat_report::{Suppressions, text};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::terminal::{BAD, GOOD, count, counted, duration, say, styled};
 
 use crate::config::ConfigArgs;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::format::Format;
 use crate::look::LookArgs;
 use crate::program::Program;
 use crate::settings::variable;
 use crate::store::info::Ended;
-use crate::terminal::{BAD, GOOD, count, counted, duration, say, styled};
 use crate::watch::{Detector, OnRace, Plan, Watched};
 
 const EXAMPLES: &str = "\

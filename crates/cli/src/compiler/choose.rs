@@ -9,9 +9,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use deadheat_session::error::{Error, Result};
+
 use super::names::{CompilerName, Language};
 use super::plan::Family;
-use crate::error::{Error, Result};
 
 /// A real compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl Surroundings {
             path: set("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into()),
             cc: set("DEADHEAT_CC"),
             cxx: set("DEADHEAT_CXX"),
-            deadheat: crate::own_path()?,
+            deadheat: deadheat_session::executable::own_path()?,
         })
     }
 

@@ -22,7 +22,8 @@ pub use choose::{Surroundings, Wish, is_executable};
 pub use names::{CompilerName, Language};
 use plan::Parts;
 
-use crate::error::{Error, Result};
+use deadheat_session::error::{Error, Result};
+
 use crate::runtime_files::RuntimeFiles;
 use crate::rust;
 

@@ -14,9 +14,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use deadheat_session::error::{Error, Result};
+
 use super::command_line::{CommandLine, Item, Until};
 use super::options;
-use crate::error::{Error, Result};
 
 /// Who made the compiler, and so how it wants to be spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

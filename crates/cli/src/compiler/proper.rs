@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::error::{Error, Result};
+use deadheat_session::error::{Error, Result};
 
 /// The hidden command by which gcc calls back.
 pub const COMMAND: &str = "__compiler-proper";

@@ -8,10 +8,11 @@ use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use deadheat_session::error::Result;
+
 use super::choose::Surroundings;
 use super::names::CompilerName;
 use crate::cache;
-use crate::error::Result;
 use crate::rust;
 
 /// The folder, with a link for every compiler on `PATH`.

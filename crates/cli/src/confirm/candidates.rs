@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Rung};
+use deadheat_session::error::Result;
+use deadheat_session::progress::Counted;
+use deadheat_session::signals;
 use deadheat_trace::{EventIndex, Pc};
 
 use super::{Case, follow_up_later, keep, settle, together};
 use crate::analysis::Analysis;
 use crate::budget::{Allowance, LONG};
-use crate::error::Result;
 use crate::how::How;
 use crate::numbered::Numbered;
-use crate::progress::Counted;
-use crate::signals;
 use crate::witness::{self, Trace, Witness};
 
 /// So many candidates are tried: as many on a busy machine as on any other.

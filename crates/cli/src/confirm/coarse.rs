@@ -9,6 +9,9 @@ use std::time::Duration;
 use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, PlanError, Verdict};
 use deadheat_predict::{Goal, Proven};
 use deadheat_report::{Finding, Rung, Suppressions};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::progress::Counted;
+use deadheat_session::scratch;
 use deadheat_trace::{EventIndex, Pc, Steps, Tables};
 use deadheat_wire::plan::VERDICT;
 
@@ -17,11 +20,8 @@ use super::shown::Keeper;
 use super::why::why;
 use crate::again::{self, Again};
 use crate::analysis::Analysis;
-use crate::error::{Error, Result};
 use crate::how::How;
 use crate::input;
-use crate::progress::Counted;
-use crate::scratch;
 use crate::watch::{self, Detector, OnRace};
 
 /// How long a run may take.

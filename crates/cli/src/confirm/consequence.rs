@@ -3,11 +3,11 @@
 
 use deadheat_explore::After;
 use deadheat_report::{Consequence, Ending, Finding, Kind, Names, own_place};
+use deadheat_session::error::Result;
+use deadheat_session::signals;
 
 use super::Case;
 use super::fine::{self, Enforced, Output};
-use crate::error::Result;
-use crate::signals;
 use crate::store::info::Ended;
 
 /// What follows from a confirmed finding; `first` is the run in which its first side went first.

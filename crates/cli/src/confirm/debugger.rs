@@ -4,12 +4,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use deadheat_explore::{After, Verdict};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::terminal::say;
 
 use super::Case;
 use super::fine::{self, Manner, Output};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::terminal::say;
 
 /// How long is waited for the finding to stand.
 const PATIENCE: Duration = Duration::from_secs(600);

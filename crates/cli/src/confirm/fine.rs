@@ -6,14 +6,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_explore::{Plan, Verdict};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::scratch;
 use deadheat_trace::file::TraceFile;
 use deadheat_wire::plan::{AT, PLAN, PlanHeader, VALUE, VERDICT};
 
 use crate::again::Again;
 use crate::budget;
-use crate::error::{Error, Result};
 use crate::launch;
-use crate::scratch;
 use crate::store::info::Ended;
 
 /// Where the program's output goes.

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use deadheat_explore::After;
+use deadheat_session::error::Result;
+use deadheat_session::signals;
 use deadheat_trace::ThreadId;
 
 use super::Case;
 use super::fine::{self, Enforced, Manner, Output};
 use crate::budget::{self, Allowance};
-use crate::error::Result;
-use crate::signals;
 use crate::witness::Witness;
 
 /// How much is tried: about a second, for a small program.

@@ -4,9 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Output};
 
+use deadheat_session::error::{Error, Result};
+
 use super::{Check, State};
 use crate::compiler::{Language, Surroundings, Wish};
-use crate::error::{Error, Result};
 use crate::launch;
 use crate::rust;
 
@@ -197,7 +198,7 @@ fn record(folder: &Path, options: &[&str], failed: &str) -> Result<()> {
 
 /// Runs Deadheat, which must succeed.
 fn run(folder: &Path, args: &[OsString], failed: &str) -> Result<()> {
-    let ended = Command::new(crate::own_path()?)
+    let ended = Command::new(deadheat_session::executable::own_path()?)
         .args(args)
         .current_dir(folder)
         .env_remove(launch::OPTIONS)

@@ -4,9 +4,9 @@ mod compilers;
 mod places;
 mod system;
 
+use deadheat_session::error::Error;
 use serde::Serialize;
 
-use crate::error::Error;
 use crate::scanner;
 use crate::settings::file::File;
 use crate::settings::table::Table;

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use deadheat_session::terminal::size;
+
 use super::{Check, State};
 use crate::cache;
 use crate::disk::Disk;
 use crate::store::Store;
-use crate::terminal::size;
 
 /// Without these nothing can be checked.
 pub const NEEDED: [&str; 2] = [STORE, CACHE];

@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explore::search::{BadEnd, Cut, DataRace, Ending, Manner, Outcome};
 use deadheat_report::{Finding, Rung};
+use deadheat_session::error::Result;
+use deadheat_session::progress::Counted;
+use deadheat_session::signals;
 use deadheat_trace::Tables;
 
 use super::copies::Copies;
@@ -16,9 +19,6 @@ use super::ends::{self, Ends};
 use super::evidence::{self, Archive, Evidence};
 use super::unordered;
 use crate::assembly::Assembly;
-use crate::error::Result;
-use crate::progress::Counted;
-use crate::signals;
 use crate::store::info::Ended;
 
 /// How many ends at the same places are recorded.

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use deadheat_explore::Plan;
 use deadheat_explore::search::{Cut, Deed, Ending, Execution, Manner, Program, Site, Turn};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::scratch;
 use deadheat_trace::Tables;
 use deadheat_wire::explore::{self as wire, EXPLORE, ending, standing, state};
 use deadheat_wire::plan::{PLAN, VERDICT};
@@ -16,11 +18,9 @@ use super::board::{Shared, is_idle};
 use super::limits::Limits;
 use super::notes::Notes;
 use crate::again::Again;
-use crate::error::{Error, Result};
 use crate::failure::Panic;
 use crate::launch::{self, Started};
 use crate::recorder::{self, Place, Recorded};
-use crate::scratch;
 use crate::store::Recording;
 use crate::store::info::Ended;
 

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use deadheat_explore::search::{Manner, Turn};
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_session::error::Result;
 
 use super::copies::Copies;
 use super::evidence::{Archive, METHOD, Seen, repeating};
 use crate::analysis;
 use crate::budget::Allowance;
 use crate::confirm;
-use crate::error::Result;
 use crate::failure;
 use crate::how::How;
 use crate::prediction::Model;

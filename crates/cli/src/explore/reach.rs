@@ -5,10 +5,10 @@
 //! can depend on what other threads have done unseen.
 
 use deadheat_explore::search::{Deed, Execution, Manner, Program, Turn};
+use deadheat_session::error::Result;
 
 use super::copies::Copies;
 use super::evidence::{Side, repeating};
-use crate::error::Result;
 
 /// How many turns more are tried.
 const MORE: usize = 256;

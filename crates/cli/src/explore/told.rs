@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use deadheat_explore::search::Progress;
+use deadheat_session::progress::PATIENCE;
+use deadheat_session::terminal::{BAD, BOLD, GOOD, count, counted, duration, say, styled};
 use deadheat_wire::explore::effect;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::warnings::{Settled, Verdict};
 use super::whole::Explored;
-use crate::progress::PATIENCE;
-use crate::terminal::{BAD, BOLD, GOOD, count, counted, duration, say, styled};
 
 /// A search that is under way: shown on a terminal, after two seconds.
 pub struct Shown {

@@ -10,13 +10,13 @@ use std::path::Path;
 use deadheat_detect::{Detector, Hb, Races};
 use deadheat_explore::search::{DataRace, Manner};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung};
+use deadheat_session::error::Result;
 use deadheat_trace::{Event, EventIndex, Pc, Steps};
 use rustc_hash::FxHashMap;
 
 use super::copies::Copies;
 use super::evidence::{Archive, Evidence, METHOD, Seen, is_about, latest, repeating};
 use crate::confirm;
-use crate::error::Result;
 use crate::input;
 use crate::unseen::Unseen;
 

@@ -12,6 +12,8 @@ use deadheat_explore::prefix::{extend, partners};
 use deadheat_explore::search::{Goal, Manner, Outcome};
 use deadheat_explore::{After, Plan};
 use deadheat_report::{Finding, Kind, Memory, Rung};
+use deadheat_session::error::Result;
+use deadheat_session::signals;
 
 use super::assumptions;
 use super::copies::Copies;
@@ -21,8 +23,6 @@ use super::told::Shown;
 use crate::again::Again;
 use crate::analysis::Analysis;
 use crate::confirm::{self, Case, plan};
-use crate::error::Result;
-use crate::signals;
 use crate::witness;
 
 /// What became of a warning.
@@ -311,7 +311,8 @@ impl<'a> Recording<'a> {
         let (collected, _) = plan::of(&witness)?;
         let steady = self.again.is_steady();
         let plan = collected.plan(&collected.schedule, steady);
-        let plan = plan.map_err(|error| crate::error::Error::usage(error.to_string()))?;
+        let plan =
+            plan.map_err(|error| deadheat_session::error::Error::usage(error.to_string()))?;
         Ok(plan.then(After::Go, 0))
     }
 

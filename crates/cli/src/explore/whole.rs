@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use deadheat_explore::search::{Goal, Manner, Outcome, Search};
 use deadheat_report::Finding;
+use deadheat_session::error::Result;
+use deadheat_session::signals;
 use deadheat_trace::Tables;
 use deadheat_wire::DESTROYED;
 use deadheat_wire::explore::effect;
@@ -15,8 +17,6 @@ use super::evidence::Archive;
 use super::limits::Limits;
 use super::told::Shown;
 use crate::again::Again;
-use crate::error::Result;
-use crate::signals;
 use crate::store::info::Ended;
 use crate::unseen_calls::UnseenCalls;
 

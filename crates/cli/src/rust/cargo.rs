@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use deadheat_session::error::{Error, Result};
+
 use super::standard;
 use super::toolchain::{TARGET, set};
 use crate::compiler::{Surroundings, shims};
-use crate::error::{Error, Result};
 
 /// The user's own `RUSTC_WRAPPER`, for ours.
 const INNER_WRAPPER: &str = "DEADHEAT_RUSTC_WRAPPER";

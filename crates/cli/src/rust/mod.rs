@@ -24,7 +24,8 @@ use standard::Standard;
 use toolchain::Toolchain;
 pub use toolchain::default_compiler;
 
-use crate::error::{Error, Result};
+use deadheat_session::error::{Error, Result};
+
 use crate::runtime_files::RuntimeFiles;
 
 /// The names under which cargo calls us instead of the compiler and of rustdoc.

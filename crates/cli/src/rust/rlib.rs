@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
+use deadheat_session::error::{Error, Result};
 use object::elf;
 use object::read::archive::ArchiveFile;
 use object::read::elf::{ElfFile64, Sym};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 
 use super::toolchain::{TARGET, Toolchain};
-use crate::error::{Error, Result};
 
 /// A library, read.
 pub struct Rlib {

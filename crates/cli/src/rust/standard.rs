@@ -17,12 +17,13 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use deadheat_session::error::{Error, Result};
+
 use super::plan;
 use super::replacements::{ENDED, REPLACEMENTS, Replacement};
 use super::rlib::{Rlib, renamed};
 use super::toolchain::Toolchain;
 use crate::cache;
-use crate::error::{Error, Result};
 
 macro_rules! sources {
     ($($name:literal),* $(,)?) => {

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::error::{Error, Result};
+use deadheat_session::error::{Error, Result};
 
 /// The only kind of machine that is supported.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+use deadheat_session::error::Result;
 
 use super::file::File;
 use super::table::{Setting, Table};
 use super::{Entry, variable};
-use crate::error::Result;
 
 /// A command line with what is set put into it.
 #[derive(Debug, PartialEq, Eq)]

@@ -157,7 +157,7 @@ fn a_value_at_the_top_is_for_those_who_take_it() {
 #[test]
 fn help_works_whatever_is_set() {
     let table = Table::own();
-    let refused = |_: Option<&Path>| Err(crate::error::Error::usage("a broken file"));
+    let refused = |_: Option<&Path>| Err(deadheat_session::error::Error::usage("a broken file"));
     let applied = |args| applied_by(&table, words(args), "nonsense=1", refused);
     assert!(applied("deadheat check --help").is_ok());
     assert!(applied("deadheat help check").is_ok());

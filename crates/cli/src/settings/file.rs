@@ -19,6 +19,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use deadheat_session::error::{Error, Result};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use toml::Spanned;
@@ -27,7 +28,6 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::table::{self, Table};
 use super::{Entry, Given, variable};
 use crate::config::Config;
-use crate::error::{Error, Result};
 
 /// The file's name.
 pub const NAME: &str = "deadheat.toml";

@@ -1,9 +1,9 @@
 //! All options that can be set, for people: `deadheat help options`.
 
+use deadheat_session::terminal::{BOLD, styled, wrapped};
 use deadheat_wire::options as runtime;
 
 use super::table::{Setting, Table};
-use crate::terminal::{BOLD, styled, wrapped};
 
 const WHERE: &str = "\
 An option can be set in four places; what comes first counts:

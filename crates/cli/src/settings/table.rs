@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
+use deadheat_session::error::Error;
 
 use super::{Entry, Given};
-use crate::error::Error;
 
 /// Options that belong to one call (`*`: of every command, all options): set once, they would do harm.
 const ONE_CALL: [(&str, &str); 9] = [

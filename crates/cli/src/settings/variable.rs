@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
+use deadheat_session::error::{Error, Result};
 use deadheat_wire::options as runtime;
 
 use super::table::{self, Setting, Table};
 use super::{Entry, Given};
-use crate::error::{Error, Result};
 use crate::launch;
 
 /// What the variable holds, as the user wrote it.

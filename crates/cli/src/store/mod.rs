@@ -24,7 +24,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use deadheat_session::error::{Error, Result};
+
 use info::Info;
 
 const FOLDER: &str = ".deadheat";

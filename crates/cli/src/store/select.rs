@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use deadheat_session::error::{Error, Result};
+
 use super::{Recording, Store};
-use crate::error::{Error, Result};
 
 /// The trace that `wish` names; without one, the latest.
 pub fn trace(store: &Store, wish: Option<&OsStr>) -> Result<PathBuf> {

@@ -5,8 +5,9 @@
 
 use std::process::Command;
 
+use deadheat_session::terminal::{BOLD, say, styled};
+
 use crate::orphans;
-use crate::terminal::{BOLD, say, styled};
 
 /// What to do when a race is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

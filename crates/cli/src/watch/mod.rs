@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 use deadheat_report::text::Look;
 use deadheat_report::{Finding, Suppressions};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::scratch;
 use deadheat_trace::watch::{ANSWERS, Place, REPORT, SELECT};
 use deadheat_wire::plan::PLAN;
 
@@ -27,10 +29,8 @@ pub use debugger::OnRace;
 use follow::Follower;
 
 use crate::again::Again;
-use crate::error::{Error, Result};
 use crate::launch::{self, Launch, Started};
 use crate::program::Program;
-use crate::scratch;
 use crate::stdin::Source;
 use crate::store::info::Ended;
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use deadheat_report::{Rung, Suppressions};
+use deadheat_session::terminal::counted;
 
 use super::Args;
 use crate::analysis::Analysis;
 use crate::config::Config;
-use crate::terminal::counted;
 use crate::ways;
 
 /// How many of them are looked at: some programs start very many.

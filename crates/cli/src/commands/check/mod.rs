@@ -12,6 +12,10 @@ use std::time::Duration;
 
 use deadheat_detect::Method;
 use deadheat_report::{Finding, Rung, json};
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::signals;
+use deadheat_session::terminal::{counted, say};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
@@ -28,8 +32,6 @@ use crate::config::{Config, ConfigArgs};
 use crate::confirm;
 use crate::coverage::Coverage;
 use crate::disk;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::explore::evidence::Archive;
 use crate::explore::limits::Limits;
 use crate::explore::told as search_told;
@@ -45,9 +47,7 @@ use crate::prediction::Model;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::scanned::Outcome;
 use crate::sharing::{Longest, Sharing};
-use crate::signals;
 use crate::store::{Recording, Store};
-use crate::terminal::{counted, say};
 use crate::unseen_calls::UnseenCalls;
 use crate::ways;
 

@@ -8,6 +8,9 @@
 use deadheat_detect::Method;
 use deadheat_explore::search::Cut;
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_session::error::Result;
+use deadheat_session::progress::Counted;
+use deadheat_session::signals;
 use deadheat_trace::Steps;
 
 use super::Args;
@@ -18,7 +21,6 @@ use crate::budget::{self, Allowance};
 use crate::config::Config;
 use crate::confirm;
 use crate::coverage::{Both, Coverage};
-use crate::error::Result;
 use crate::explore::copies::Copies;
 use crate::explore::whole::{self, Explored};
 use crate::failure;
@@ -27,10 +29,8 @@ use crate::input;
 use crate::launch;
 use crate::points::Points;
 use crate::prediction::Model;
-use crate::progress::Counted;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::sharing::Sharing;
-use crate::signals;
 use crate::store::Store;
 
 /// How many events a run may have whose program is searched as copies.

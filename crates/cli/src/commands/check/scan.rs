@@ -1,7 +1,8 @@
 //! `deadheat check --scan`: the static analyser is asked as well.
 
+use deadheat_session::error::{Error, Result};
+
 use super::Args;
-use crate::error::{Error, Result};
 use crate::scanned::Scanned;
 
 impl Args {

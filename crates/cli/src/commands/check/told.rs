@@ -2,6 +2,10 @@
 
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::progress::Watched;
+use deadheat_session::terminal::{BAD, BOLD, count, counted, duration, say, styled};
 use deadheat_trace::stats::Stats;
 use deadheat_trace::{Op, Steps};
 
@@ -9,15 +13,11 @@ use super::super::search;
 use super::super::trace::verify;
 use super::orders::Others;
 use crate::analysis::Analysis;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::explore::told;
 use crate::explore::whole::Explored;
 use crate::input;
-use crate::progress::Watched;
 use crate::recorder::Recorded;
 use crate::scanned::Outcome;
-use crate::terminal::{BAD, BOLD, count, counted, duration, say, styled};
 
 /// Says what one of several runs has brought.
 pub(super) fn run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {

@@ -9,15 +9,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use deadheat_report::{Finding, Kind, Rung, generated_suppressions, merged};
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::terminal::{BAD, GOOD, counted, say, styled};
 use serde::Serialize;
 
 use super::predict;
 use crate::config::ConfigArgs;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::format::Format;
 use crate::look::LookArgs;
-use crate::terminal::{BAD, GOOD, counted, say, styled};
 use inputs::Input;
 
 const EXAMPLES: &str = "\

@@ -6,16 +6,16 @@ use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use deadheat_session::error::{Error, Result};
+use deadheat_session::exit::Exit;
+use deadheat_session::progress::Watched;
+use deadheat_session::terminal::{count, say};
 use deadheat_trace::{Op, Steps, WriteError, json, text, verify};
 
 use super::{Format, Which};
 use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 use crate::input;
 use crate::interleaving::Loaded;
-use crate::progress::Watched;
-use crate::terminal::{count, say};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,12 +1,12 @@
 //! `deadheat trace stats`: a trace in figures.
 
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::progress::Watched;
 use deadheat_trace::stats;
 
 use super::Which;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::input;
-use crate::progress::Watched;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,14 +1,14 @@
 //! `deadheat trace verify`: asks whether a trace is one.
 
+use deadheat_session::error::Result;
+use deadheat_session::exit::Exit;
+use deadheat_session::progress::Watched;
+use deadheat_session::terminal::{BAD, GOOD, counted, styled};
 use deadheat_trace::Tables;
 use deadheat_trace::verify::{self, Report};
 
 use super::Which;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::input;
-use crate::progress::Watched;
-use crate::terminal::{BAD, GOOD, counted, styled};
 
 const EXAMPLES: &str = "\
 Examples:
