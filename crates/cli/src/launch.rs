@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use deadheat_build::runtime_files::RuntimeFiles;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Recording;
 use deadheat_session::signals::{self, Watch};
@@ -19,7 +20,6 @@ use deadheat_session::terminal::{counted, say};
 use crate::disk;
 use crate::orphans::{self, Manner};
 use crate::program::{Kind, Program};
-use crate::runtime_files::RuntimeFiles;
 use crate::stdin::{self, Source};
 
 /// Where the runtime writes the trace.

@@ -6,12 +6,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use deadheat_build::compiler::is_executable;
 use deadheat_session::error::{Error, Result};
 use object::elf;
 use object::read::elf::{Dyn, ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, ReadCache, ReadRef};
-
-use crate::compiler::is_executable;
 
 /// What the linked runtime is recognised by.
 const MARK: &str = "__deadheat_runtime";

@@ -9,14 +9,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use deadheat_build::cache;
 use deadheat_code::{Depends, Facts, Frame, Modules, Passed, Place, Walk};
 use deadheat_predict::{AboutEvent, CodeNeeds, Left};
 use deadheat_report::{Binaries, is_foreign, seen_from};
 use deadheat_trace::{
     Annotate, Event, EventIndex, Function, Known, Mode, Op, Pc, Step, Steps, Tables, ThreadId,
 };
-
-use crate::cache;
 
 /// What the files of a recording's modules tell about its events.
 pub struct Symbols {

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use deadheat_build::rust::cargo::{self, Workspace};
 use deadheat_session::error::{Error, Result};
 use deadheat_session::signals::Watch;
 
 use super::schedule::Schedule;
-use crate::rust::cargo::{self, Workspace};
 use crate::store::Store;
 use crate::store::info::Ended;
 

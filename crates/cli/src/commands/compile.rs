@@ -1,13 +1,12 @@
 //! `deadheat cc`, `deadheat c++` and `deadheat rustc`: the wrappers' help. Their work is in
-//! [`crate::compiler`] and [`crate::rust`].
+//! [`deadheat_build::compiler`] and [`deadheat_build::rust`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use deadheat_build::compiler::{self, Language};
+use deadheat_build::rust;
 use deadheat_session::error::Result;
-
-use crate::compiler::{self, Language};
-use crate::rust;
 
 const CC_EXAMPLES: &str = "\
 Examples:

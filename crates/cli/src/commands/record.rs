@@ -5,13 +5,13 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use deadheat_build::compiler::is_executable;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::terminal::say;
 
 use super::schedule::{Schedule, is_serial};
 use crate::again;
-use crate::compiler::is_executable;
 use crate::program::{Kind, Program};
 use crate::recorder::{Place, Plan};
 use crate::store::{Store, select};

@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
+use deadheat_build::compiler::{self, Language, Wish, options};
+use deadheat_build::rust;
 use deadheat_session::error::{Error, Result};
 
-use crate::compiler::{self, Language, Wish, options};
 use crate::program::Program;
-use crate::rust;
 use crate::store::Recording;
 use crate::store::info::Ended;
 

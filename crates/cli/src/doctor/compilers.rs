@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Output};
 
+use deadheat_build::compiler::{Language, Surroundings, Wish};
+use deadheat_build::rust;
 use deadheat_session::error::{Error, Result};
 
 use super::{Check, State};
-use crate::compiler::{Language, Surroundings, Wish};
 use crate::launch;
-use crate::rust;
 
 const C: &str = "\
 #include <pthread.h>
@@ -228,5 +228,5 @@ pub fn is_on_path(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .map(|folder| folder.join(OsStr::new(name)))
-        .any(|path| crate::compiler::is_executable(&path))
+        .any(|path| deadheat_build::compiler::is_executable(&path))
 }

@@ -104,7 +104,7 @@ pub fn languages(checks: &[Check]) -> Vec<&'static str> {
 }
 
 fn versions() -> Check {
-    let runtime = env!("DEADHEAT_RUNTIME_HASH");
+    let runtime = deadheat_build::runtime_files::HASH;
     let format = deadheat_wire::VERSION;
     let own = env!("CARGO_PKG_VERSION");
     Check::ok(

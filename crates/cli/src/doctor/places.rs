@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use deadheat_build::cache;
 use deadheat_session::terminal::size;
 
 use super::{Check, State};
-use crate::cache;
 use crate::disk::Disk;
 use crate::store::Store;
 

@@ -17,6 +17,9 @@ const OBJECT: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_OBJECT"));
 const SHARED: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_SHARED"));
 const EXPORTS: &[u8] = include_bytes!(env!("DEADHEAT_RUNTIME_EXPORTS"));
 
+/// A name for the runtime that is carried: of what it holds.
+pub const HASH: &str = env!("DEADHEAT_RUNTIME_HASH");
+
 const OBJECT_NAME: &str = "deadheat_runtime.o";
 const SHARED_NAME: &str = "libdeadheat_runtime.so";
 const EXPORTS_NAME: &str = "exports.list";
