@@ -13,10 +13,9 @@ use std::path::Path;
 use deadheat_build::runtime_files;
 use deadheat_code::Binary;
 use deadheat_report::{Binaries, Evidence, Finding, Frame, Kind, Names, Rung, own_place};
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_trace::{Op, Steps, Tables, verify};
-
-use crate::input;
 
 /// How many places are named.
 const SHOWN: usize = 3;

@@ -6,11 +6,10 @@
 
 use std::path::Path;
 
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_trace::{Op, Pc, Steps, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-use crate::input;
 
 /// The orders seen so far.
 #[derive(Default)]

@@ -10,12 +10,12 @@ use std::path::Path;
 
 use deadheat_explore::After;
 use deadheat_report::{Access, Finding, Frame, Kind, Rung};
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::Result;
 
 use crate::confirm::fine::Output;
 use crate::confirm::{self, Case};
 use crate::explore::evidence::{Seen, explained};
-use crate::store::info::Ended;
 use crate::witness::{self, Witness};
 
 /// The exit code of a Rust program that a panic has ended.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use deadheat_detect::{Channels, Deadlocks, HeldLocks, LockOrder, Suspects};
 use deadheat_predict::{Constraining, Survey};
+use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Watched;
 use deadheat_session::signals;
@@ -15,7 +16,6 @@ use crate::analysis::Run;
 use crate::config::Config;
 use crate::counts::Counting;
 use crate::detecting::Detecting;
-use crate::input;
 use crate::marks;
 use crate::segments;
 use crate::shown::Shown;

@@ -6,13 +6,13 @@ use std::time::Instant;
 use deadheat_detect::Suspects;
 use deadheat_predict::interleave::{LockWords, Observation, cspm, generate};
 use deadheat_predict::{Options, Prediction};
+use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_trace::{Addr, Event, EventIndex, Op, Pc, Step, Steps, SyncKind, Tables};
 use rustc_hash::FxHashSet;
 
 use crate::analysis;
 use crate::config::Config;
-use crate::input;
 use crate::predicting::Shown;
 use crate::prediction::{Predicted, is_judged};
 use crate::unseen::Unseen;

@@ -4,18 +4,18 @@
 //! cannot follow. What is proven by it counts only if the program was seen to do it; see [`take_back`]. Synchronisation is always recorded.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use deadheat_code::{Binary, Frame};
 use deadheat_report::{Rung, is_foreign};
+use deadheat_run::lists;
+use deadheat_run::program::Program;
 use deadheat_session::error::{Error, Result};
 use deadheat_wire::leave_out::{LEAVE_OUT, MAGIC};
 use object::{Object, ObjectSection, SectionKind};
 
 use crate::analysis::Analysis;
 use crate::marks::is_named;
-use crate::program::Program;
-use crate::store::invocation;
 
 /// Which functions to leave out.
 #[derive(Debug, Default, clap::Args)]
@@ -75,11 +75,6 @@ fn returns(code: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The list beside a trace.
-pub fn beside(trace: &Path) -> PathBuf {
-    invocation::beside(trace, "leave-out")
-}
-
 impl Accesses {
     /// Those of a program whose place, the innermost that is the program's own, is one of these.
     pub fn of(program: &Program, mut is_left_out: impl FnMut(&Frame) -> bool) -> Result<Self> {
@@ -116,7 +111,7 @@ impl Accesses {
 
     /// Writes the list beside a trace; the variable that tells the runtime of it.
     pub fn write(&self, trace: &Path) -> Result<(OsString, OsString)> {
-        let path = beside(trace);
+        let path = lists::leave_out(trace);
         let numbers = self.0.iter().flat_map(|address| address.to_le_bytes());
         let bytes: Vec<u8> = MAGIC.into_iter().chain(numbers).collect();
         std::fs::write(&path, bytes).map_err(|error| {
@@ -128,7 +123,7 @@ impl Accesses {
 
 /// Of what was found in a recording with gaps: what is only derived becomes a warning. What was seen in the run, and what was confirmed, stays.
 pub fn take_back(trace: &Path, analysis: &mut Analysis) {
-    if !beside(trace).is_file() {
+    if !lists::leave_out(trace).is_file() {
         return;
     }
     let mut count = 0;
@@ -152,7 +147,7 @@ pub fn take_back(trace: &Path, analysis: &mut Analysis) {
 
 /// A recording with gaps is not searched: what a search rules out may lie in what was left out.
 pub fn refuse(trace: &Path) -> Result<()> {
-    match beside(trace).is_file() {
+    match lists::leave_out(trace).is_file() {
         false => Ok(()),
         true => Err(Error::usage(format!(
             "in {} accesses of some functions were not recorded: searching it would settle nothing",

@@ -3,7 +3,6 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
-mod again;
 mod analysis;
 mod assembly;
 mod budget;
@@ -13,40 +12,30 @@ mod confirm;
 mod counts;
 mod coverage;
 mod detecting;
-mod disk;
 mod doctor;
 mod explore;
 mod failure;
 mod first_reading;
 mod format;
 mod how;
-mod input;
 mod interleaving;
-mod launch;
 mod leave_out;
 mod look;
 mod marks;
 mod misuse;
 mod numbered;
-mod orphans;
 mod points;
 mod predicting;
 mod prediction;
-mod program;
-mod recorder;
 mod scanned;
 mod scanner;
 mod segments;
 mod settings;
-mod sharing;
 mod shown;
-mod stdin;
-mod store;
 mod suspects;
 mod symbols;
 mod unseen;
 mod unseen_calls;
-mod watch;
 mod ways;
 mod witness;
 

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_trace::{Op, Steps, SyncKind, Tables};
 use deadheat_wire::DESTROYED;
 
 use crate::explore::evidence::explained;
-use crate::input;
 
 /// What the method is called in findings.
 const METHOD: &str = "recorded";

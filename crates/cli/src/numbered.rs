@@ -6,13 +6,13 @@
 use std::path::Path;
 
 use deadheat_predict::Proven;
+use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::{AT_ONCE, Watched};
 use deadheat_session::signals;
 use deadheat_trace::{EventIndex, Pc, Skipped, Steps, ThreadId};
 use rustc_hash::FxHashMap;
 
-use crate::input;
 use crate::witness::Digest;
 
 /// Some events of a trace.

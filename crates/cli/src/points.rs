@@ -9,18 +9,17 @@
 //!
 //! This only says where to look. What is missed is still found by other seeds, as far as they go.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use deadheat_run::input;
+use deadheat_run::lists;
 use deadheat_session::error::{Error, Result};
 use deadheat_trace::{EventIndex, Op, Pc, Step, Steps, Tables, ThreadId};
-use deadheat_wire::points::{MAGIC, POINTS};
+use deadheat_wire::points::MAGIC;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::analysis::{self, Analysis};
 use crate::config::Config;
-use crate::input;
-use crate::store::invocation;
 
 /// Sections of a thread that are further apart belong to nothing common.
 const NEAR: u32 = 16;
@@ -29,16 +28,6 @@ const MOST_WORDS: usize = 1 << 20;
 const WORDS: usize = 8;
 /// Places that are listed: those that the run comes to least often.
 const MOST: usize = 256;
-
-/// The list beside a trace.
-pub fn beside(trace: &Path) -> PathBuf {
-    invocation::beside(trace, "points")
-}
-
-/// The variable that tells the runtime of a list, if there is one.
-pub fn variable(list: &Path) -> Option<(OsString, OsString)> {
-    list.is_file().then(|| (POINTS.into(), list.into()))
-}
 
 /// Suspicious places: addresses in the program's file, first those that the run comes to least often.
 pub struct Points(Vec<u64>);
@@ -91,7 +80,7 @@ impl Points {
         addresses.dedup();
         let numbers = addresses.iter().flat_map(|address| address.to_le_bytes());
         let bytes: Vec<u8> = MAGIC.into_iter().chain(numbers).collect();
-        let path = beside(trace);
+        let path = lists::points(trace);
         std::fs::write(&path, bytes).map_err(|error| {
             Error::not_started(format!("cannot write {}: {error}", path.display()))
         })

@@ -8,17 +8,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use deadheat_report::{Access, Finding, Frame, Names, Rung, json};
+use deadheat_run::input;
+use deadheat_run::program::Program;
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_trace::{Op, Pc, Steps, Tables};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::input;
 use crate::leave_out::Accesses;
-use crate::program::Program;
 use crate::scanner;
-use crate::store::info::Ended;
 
 /// A line of a source file.
 type Place = (PathBuf, u32);

@@ -11,6 +11,7 @@ use deadheat_detect::Marked;
 use deadheat_predict::{
     BranchNeeds, CodeNeeds, Count, Ending, Goal, Left, Proven, Reads, Sieve, Stage,
 };
+use deadheat_run::input::{self, Input};
 use deadheat_session::error::Result;
 use deadheat_session::progress::Watched;
 use deadheat_session::signals;
@@ -21,7 +22,6 @@ use rustc_hash::FxHashSet;
 use crate::config::Config;
 use crate::counts::Counting;
 use crate::first_reading::FirstReading;
-use crate::input::{self, Input};
 use crate::interleaving::check_size;
 use crate::marks;
 use crate::prediction::Model;

@@ -8,11 +8,10 @@
 use std::path::Path;
 
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_trace::{EventIndex, Op, Step, Steps, Tables};
 use deadheat_wire::{MAKES_UNSEEN_CALL, UNSEEN_CALLS};
-
-use crate::input;
 
 /// Libraries that order threads unseen, by the beginnings of their names, and what is said of programs that have one.
 const LIBRARIES: [(&str, &str); 4] = [

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Explain, Finding, Names, Rung, Suggestions, Then, Way, Ways};
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_session::progress::{AT_ONCE, Watched};
 use deadheat_session::signals;
 use deadheat_trace::{EventIndex, Steps, ThreadId};
 
 use crate::analysis::Run;
-use crate::input;
 use crate::numbered::Numbered;
 use crate::witness::{self, Witness};
 

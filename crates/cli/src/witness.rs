@@ -17,15 +17,15 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_run::input::{self, Input};
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::signals;
 use deadheat_trace::{Event, EventIndex, Skipped, Steps, ThreadId};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Run;
-use crate::input::{self, Input};
 use crate::numbered::Numbered;
-use crate::store::info::Ended;
 
 /// The version of the format.
 const VERSION: u32 = 1;

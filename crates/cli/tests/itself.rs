@@ -28,18 +28,20 @@ const WORKERS: [&str; 14] = [
 ];
 
 /// The same in the libraries beside: their unit tests, since what starts threads there is private.
-const UNITS: [&str; 7] = [
+const UNITS: [&str; 9] = [
     "--locked",
     "-p",
     "deadheat-session",
     "-p",
     "deadheat-build",
+    "-p",
+    "deadheat-run",
     "--lib",
     "side_by_side",
 ];
 
 /// The test programs that these are.
-const PROGRAMS: usize = 6;
+const PROGRAMS: usize = 7;
 
 /// Threads that run free, and one at a time, which lets other orders of the same be looked at.
 const WAYS: [&[&str]; 2] = [&[], &["--serial", "--seed", "1"]];

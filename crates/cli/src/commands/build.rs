@@ -4,11 +4,10 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use deadheat_build::compiler::{Surroundings, shims};
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::signals::Watch;
-
-use crate::store::info::Ended;
 
 const EXAMPLES: &str = "\
 Examples:

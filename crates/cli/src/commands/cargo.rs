@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use deadheat_build::rust::cargo::{self, Workspace};
+use deadheat_run::store::Store;
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::signals::Watch;
 
 use super::schedule::Schedule;
-use crate::store::Store;
-use crate::store::info::Ended;
 
 const EXAMPLES: &str = "\
 Examples:

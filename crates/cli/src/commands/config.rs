@@ -78,8 +78,13 @@ fn everything(file: &File) -> Vec<Vec<String>> {
     let text = variable::text();
     let items = text.split(':').filter(|item| !item.is_empty());
     let all = || "all that have it".to_owned();
-    let variable =
-        items.map(|item| vec![item.to_owned(), all(), crate::launch::OPTIONS.to_owned()]);
+    let variable = items.map(|item| {
+        vec![
+            item.to_owned(),
+            all(),
+            deadheat_run::launch::OPTIONS.to_owned(),
+        ]
+    });
     let own = file.entries.iter().map(|entry| {
         vec![
             format!("{} = {}", entry.name, entry.given),

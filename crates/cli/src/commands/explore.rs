@@ -8,6 +8,10 @@ use deadheat_detect::Method;
 use deadheat_explore::search::Cut;
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Rung, json};
+use deadheat_run::again::{self, Again};
+use deadheat_run::input;
+use deadheat_run::recorder::{Place, Plan};
+use deadheat_run::store::{self, Store, select};
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
 use deadheat_session::signals;
@@ -19,7 +23,6 @@ use super::predict;
 use super::schedule::{Policy, Schedule};
 use super::search::Search;
 use super::sources::Building;
-use crate::again::{self, Again};
 use crate::analysis::{self, Analysis, Reading};
 use crate::budget::{Allowance, Total};
 use crate::config::{Config, ConfigArgs};
@@ -32,12 +35,9 @@ use crate::explore::warnings::{self, Recording, Settled, Verdict};
 use crate::explore::whole::{self, Explored};
 use crate::format::Format;
 use crate::how::How;
-use crate::input;
 use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
-use crate::recorder::{Place, Plan};
-use crate::store::{self, Store, select};
 use crate::ways;
 
 const EXAMPLES: &str = "\
@@ -311,7 +311,7 @@ impl Args {
             again: Some(again.clone()),
             aside: false,
             variables: Vec::new(),
-            output: crate::launch::nowhere(),
+            output: deadheat_run::launch::nowhere(),
             limit: Some(FIRST_RUN),
             asked_after: None,
         };

@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use deadheat_run::store::info::{Contents, Info};
+use deadheat_run::store::{Recording, Store, moment};
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
 use deadheat_session::here::seen;
 use deadheat_session::terminal::{Align, count, size, table};
-
-use crate::store::info::{Contents, Info};
-use crate::store::{Recording, Store, moment};
 
 const EXAMPLES: &str = "\
 Examples:

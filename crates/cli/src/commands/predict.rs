@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use deadheat_detect::{Method, Promise};
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Kind, Rung, json};
+use deadheat_run::input;
+use deadheat_run::store::Recording;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::signals;
@@ -23,11 +25,9 @@ use crate::config::ConfigArgs;
 use crate::confirm::coarse;
 use crate::format::Format;
 use crate::how::How;
-use crate::input;
 use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
-use crate::store::Recording;
 use crate::ways;
 
 const EXAMPLES: &str = "\

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use deadheat_build::compiler::is_executable;
+use deadheat_run::again;
+use deadheat_run::program::{Kind, Program};
+use deadheat_run::recorder::{Place, Plan};
+use deadheat_run::store::{Store, select};
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::terminal::say;
 
 use super::schedule::{Schedule, is_serial};
-use crate::again;
-use crate::program::{Kind, Program};
-use crate::recorder::{Place, Plan};
-use crate::store::{Store, select};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use deadheat_explore::After;
 use deadheat_report::Kind;
+use deadheat_run::store::Store;
+use deadheat_run::watch::OnRace;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::terminal::{BAD, BOLD, say, styled};
@@ -12,8 +14,6 @@ use deadheat_session::terminal::{BAD, BOLD, say, styled};
 use crate::confirm::fine::Output;
 use crate::confirm::shown::Shown;
 use crate::confirm::{Case, debugger};
-use crate::store::Store;
-use crate::watch::OnRace;
 use crate::witness::{self, Witness};
 
 const EXAMPLES: &str = "\

@@ -2,11 +2,10 @@
 
 use std::ffi::OsString;
 
+use deadheat_run::store::{Recording, Store, select};
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::terminal::{counted, say};
-
-use crate::store::{Recording, Store, select};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,8 +1,8 @@
 //! The options that say how a program is recorded, shared by the commands that record.
 
 use clap::ValueEnum;
+use deadheat_run::launch;
 
-use crate::launch;
 use crate::settings::variable;
 
 /// How to record.

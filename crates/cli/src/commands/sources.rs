@@ -6,11 +6,10 @@ use std::process::Command;
 
 use deadheat_build::compiler::{self, Language, Wish, options};
 use deadheat_build::rust;
+use deadheat_run::program::Program;
+use deadheat_run::store::Recording;
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::{Error, Result};
-
-use crate::program::Program;
-use crate::store::Recording;
-use crate::store::info::Ended;
 
 /// How to build.
 #[derive(Debug, clap::Args)]

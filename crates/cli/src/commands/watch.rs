@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use deadheat_report::{Suppressions, text};
+use deadheat_run::program::Program;
+use deadheat_run::store::info::Ended;
+use deadheat_run::watch::{Detector, OnRace, Plan, Watched};
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::terminal::{BAD, GOOD, count, counted, duration, say, styled};
@@ -13,10 +16,7 @@ use deadheat_session::terminal::{BAD, GOOD, count, counted, duration, say, style
 use crate::config::ConfigArgs;
 use crate::format::Format;
 use crate::look::LookArgs;
-use crate::program::Program;
 use crate::settings::variable;
-use crate::store::info::Ended;
-use crate::watch::{Detector, OnRace, Plan, Watched};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,16 +39,16 @@ The exit code is 66 when something was found.";
 )]
 pub struct Args {
     /// What to look for.
-    #[arg(long, value_enum, default_value_t = Detector::Hb)]
-    detector: Detector,
+    #[arg(long, value_enum, default_value_t = Detecting::Hb)]
+    detector: Detecting,
 
     /// Run the program twice: `simple` over all its memory, then `detailed` on what that flagged.
     #[arg(long, conflicts_with = "detector")]
     two_pass: bool,
 
     /// What to do when a race is found.
-    #[arg(long, value_enum, default_value_t = OnRace::Continue, value_name = "WHAT")]
-    on_race: OnRace,
+    #[arg(long, value_enum, default_value_t = Doing::Continue, value_name = "WHAT")]
+    on_race: Doing,
 
     /// The most memory to use for detection, in megabytes; above it, old accesses are forgotten.
     #[arg(long, value_name = "MB")]
@@ -82,6 +82,48 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
+/// What `--detector` can be: a [`Detector`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Detecting {
+    /// Accesses that nothing ordered in this run: every one is a race.
+    Hb,
+    /// Memory that no lock protects: cheap, many false alarms.
+    Simple,
+    /// The same with an order of threads, conditions and channels: fewer.
+    Detailed,
+}
+
+impl From<Detecting> for Detector {
+    fn from(detector: Detecting) -> Self {
+        match detector {
+            Detecting::Hb => Detector::Hb,
+            Detecting::Simple => Detector::Simple,
+            Detecting::Detailed => Detector::Detailed,
+        }
+    }
+}
+
+/// What `--on-race` can be: an [`OnRace`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Doing {
+    /// Report it and go on.
+    Continue,
+    /// Stop the whole program, so that any debugger can be attached.
+    Stop,
+    /// Start gdb in the thread that made the second access.
+    Gdb,
+}
+
+impl From<Doing> for OnRace {
+    fn from(doing: Doing) -> Self {
+        match doing {
+            Doing::Continue => OnRace::Continue,
+            Doing::Stop => OnRace::Stop,
+            Doing::Gdb => OnRace::Gdb,
+        }
+    }
+}
+
 impl Args {
     /// Watches.
     pub fn run(self) -> Result<ExitCode> {
@@ -97,8 +139,8 @@ impl Args {
         let plan = Plan {
             program: &program,
             command: &self.command,
-            detector: self.detector,
-            on_race: self.on_race,
+            detector: self.detector.into(),
+            on_race: self.on_race.into(),
             memory: self.memory,
             options: Some(variable::for_runtime()).filter(|set| !set.is_empty()),
             places: None,
@@ -139,7 +181,7 @@ impl Args {
             ));
         }
         let what = match (self.two_pass, self.detector) {
-            (false, Detector::Hb) => "race",
+            (false, Detecting::Hb) => "race",
             _ => "warning",
         };
         let found = match watched.findings.len() as u64 {

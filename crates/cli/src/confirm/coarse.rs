@@ -9,6 +9,9 @@ use std::time::Duration;
 use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, PlanError, Verdict};
 use deadheat_predict::{Goal, Proven};
 use deadheat_report::{Finding, Rung, Suppressions};
+use deadheat_run::again::{self, Again};
+use deadheat_run::input;
+use deadheat_run::watch::{self, Detector, OnRace};
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Counted;
 use deadheat_session::scratch;
@@ -18,11 +21,8 @@ use deadheat_wire::plan::VERDICT;
 use super::fine;
 use super::shown::Keeper;
 use super::why::why;
-use crate::again::{self, Again};
 use crate::analysis::Analysis;
 use crate::how::How;
-use crate::input;
-use crate::watch::{self, Detector, OnRace};
 
 /// How long a run may take.
 const PATIENCE: Duration = Duration::from_secs(60);

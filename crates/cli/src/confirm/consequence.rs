@@ -3,12 +3,12 @@
 
 use deadheat_explore::After;
 use deadheat_report::{Consequence, Ending, Finding, Kind, Names, own_place};
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::Result;
 use deadheat_session::signals;
 
 use super::Case;
 use super::fine::{self, Enforced, Output};
-use crate::store::info::Ended;
 
 /// What follows from a confirmed finding; `first` is the run in which its first side went first.
 pub fn of(case: &Case, finding: &Finding, first: Enforced) -> Result<Option<Consequence>> {

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deadheat_explore::{Plan, Verdict};
+use deadheat_run::again::Again;
+use deadheat_run::launch;
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::scratch;
 use deadheat_trace::file::TraceFile;
 use deadheat_wire::plan::{AT, PLAN, PlanHeader, VALUE, VERDICT};
 
-use crate::again::Again;
 use crate::budget;
-use crate::launch;
-use crate::store::info::Ended;
 
 /// Where the program's output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

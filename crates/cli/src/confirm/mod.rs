@@ -28,13 +28,13 @@ use std::path::{Path, PathBuf};
 
 use deadheat_explore::{After, Collected, Plan, Verdict};
 use deadheat_report::{Finding, Kind, Rung, text};
+use deadheat_run::again::{self, Again};
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Counted;
 use deadheat_session::signals;
 use deadheat_session::terminal::say;
 use deadheat_trace::Tables;
 
-use crate::again::{self, Again};
 use crate::budget::{self, Allowance, LONG};
 use crate::witness::Witness;
 use fine::{Enforced, Manner, Output};

@@ -2,11 +2,11 @@
 
 use deadheat_explore::{Collected, Goal, GoalKind, Planner, Request};
 use deadheat_report::Kind;
+use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Watched;
 use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Steps, Tables, ThreadId};
 
-use crate::input;
 use crate::unseen::Unseen;
 use crate::witness::{Digest, Witness};
 

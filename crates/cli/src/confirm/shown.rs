@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use deadheat_predict::{Goal, Proven, Stage};
 use deadheat_report::{Finding, Kind};
+use deadheat_run::watch::OnRace;
 use deadheat_session::error::Result;
 use deadheat_trace::EventIndex;
 
 use super::coarse::{Coarse, Outcome};
 use crate::numbered::Numbered;
-use crate::watch::OnRace;
 use crate::witness::{self, Trace, Witness};
 
 /// Keeps witnesses of one trace.

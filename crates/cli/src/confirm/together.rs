@@ -6,15 +6,15 @@
 
 use deadheat_explore::{After, Plan, Request, TrunkPlanner};
 use deadheat_report::Kind;
+use deadheat_run::again::{self, Again};
+use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Watched;
 use deadheat_trace::Steps;
 
 use super::fine::{self, Manner, Output};
 use super::plan::{is_soft, request_of};
-use crate::again::{self, Again};
 use crate::budget::{self, Allowance};
-use crate::input;
 use crate::unseen::Unseen;
 use crate::witness::{Digest, Witness};
 

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use deadheat_explore::After;
 use deadheat_report::{Evidence, Finding, Kind, Rung};
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_session::progress::Counted;
 use deadheat_session::signals;
@@ -16,7 +17,6 @@ use deadheat_trace::Steps;
 use super::fine::{Enforced, Output};
 use super::{Case, UNPAID, consequence, keep, last_event, note};
 use crate::budget::Allowance;
-use crate::input;
 use crate::witness::{self, Digest, Trace, Witness};
 
 /// Enforces what the run of a trace shows and nothing has confirmed, as far as the allowance goes.

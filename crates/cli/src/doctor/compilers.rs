@@ -6,10 +6,10 @@ use std::process::{Command, Output};
 
 use deadheat_build::compiler::{Language, Surroundings, Wish};
 use deadheat_build::rust;
+use deadheat_run::launch;
 use deadheat_session::error::{Error, Result};
 
 use super::{Check, State};
-use crate::launch;
 
 const C: &str = "\
 #include <pthread.h>

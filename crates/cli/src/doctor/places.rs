@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use deadheat_build::cache;
+use deadheat_run::disk::Disk;
+use deadheat_run::store::Store;
 use deadheat_session::terminal::size;
 
 use super::{Check, State};
-use crate::disk::Disk;
-use crate::store::Store;
 
 /// Without these nothing can be checked.
 pub const NEEDED: [&str; 2] = [STORE, CACHE];

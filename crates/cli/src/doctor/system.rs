@@ -2,9 +2,10 @@
 
 use std::process::{Command, Stdio};
 
+use deadheat_run::launch;
+
 use super::Check;
 use super::compilers::is_on_path;
-use crate::launch;
 
 /// Descriptors that a program with its recording and a few hundred threads' files needs.
 const FEW_FILES: u64 = 256;

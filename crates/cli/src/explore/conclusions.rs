@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deadheat_explore::search::{BadEnd, Cut, DataRace, Ending, Manner, Outcome};
 use deadheat_report::{Finding, Rung};
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::Result;
 use deadheat_session::progress::Counted;
 use deadheat_session::signals;
@@ -19,7 +20,6 @@ use super::ends::{self, Ends};
 use super::evidence::{self, Archive, Evidence};
 use super::unordered;
 use crate::assembly::Assembly;
-use crate::store::info::Ended;
 
 /// How many ends at the same places are recorded.
 const ALIKE: usize = 6;

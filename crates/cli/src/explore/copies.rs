@@ -8,6 +8,11 @@ use std::time::{Duration, Instant};
 
 use deadheat_explore::Plan;
 use deadheat_explore::search::{Cut, Deed, Ending, Execution, Manner, Program, Site, Turn};
+use deadheat_run::again::Again;
+use deadheat_run::launch::{self, Started};
+use deadheat_run::recorder::{self, Place, Recorded};
+use deadheat_run::store::Recording;
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::scratch;
 use deadheat_trace::Tables;
@@ -17,12 +22,7 @@ use deadheat_wire::plan::{PLAN, VERDICT};
 use super::board::{Shared, is_idle};
 use super::limits::Limits;
 use super::notes::Notes;
-use crate::again::Again;
 use crate::failure::Panic;
-use crate::launch::{self, Started};
-use crate::recorder::{self, Place, Recorded};
-use crate::store::Recording;
-use crate::store::info::Ended;
 
 /// How long one run may take.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use deadheat_explore::search::{Manner, Turn};
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::Result;
 
 use super::copies::Copies;
@@ -14,7 +15,6 @@ use crate::confirm;
 use crate::failure;
 use crate::how::How;
 use crate::prediction::Model;
-use crate::store::info::Ended;
 
 /// What a run shows that ends as it should not.
 #[derive(Default)]

@@ -7,15 +7,15 @@ use std::path::Path;
 
 use deadheat_explore::search::{Deed, Execution, Manner, Turn};
 use deadheat_report::{Contexts, Explain, Finding, Kind, Names, Rung};
+use deadheat_run::input;
+use deadheat_run::recorder::Recorded;
+use deadheat_run::store::Store;
 use deadheat_session::error::Result;
 use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
 
 use super::copies::Copies;
 use super::reach;
 use crate::confirm::{self, Case};
-use crate::input;
-use crate::recorder::Recorded;
-use crate::store::Store;
 use crate::unseen::Unseen;
 use crate::witness::{self, Digest, Next, Trace, Witness};
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use deadheat_detect::{Detector, Hb, Races};
 use deadheat_explore::search::{DataRace, Manner};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung};
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_trace::{Event, EventIndex, Pc, Steps};
 use rustc_hash::FxHashMap;
@@ -17,7 +18,6 @@ use rustc_hash::FxHashMap;
 use super::copies::Copies;
 use super::evidence::{Archive, Evidence, METHOD, Seen, is_about, latest, repeating};
 use crate::confirm;
-use crate::input;
 use crate::unseen::Unseen;
 
 /// Numbers from here on are no places of recordings.

@@ -12,6 +12,7 @@ use deadheat_explore::prefix::{extend, partners};
 use deadheat_explore::search::{Goal, Manner, Outcome};
 use deadheat_explore::{After, Plan};
 use deadheat_report::{Finding, Kind, Memory, Rung};
+use deadheat_run::again::Again;
 use deadheat_session::error::Result;
 use deadheat_session::signals;
 
@@ -20,7 +21,6 @@ use super::copies::Copies;
 use super::evidence::{self, Archive, Seen};
 use super::limits::Limits;
 use super::told::Shown;
-use crate::again::Again;
 use crate::analysis::Analysis;
 use crate::confirm::{self, Case, plan};
 use crate::witness;

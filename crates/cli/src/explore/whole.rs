@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use deadheat_explore::search::{Goal, Manner, Outcome, Search};
 use deadheat_report::Finding;
+use deadheat_run::again::Again;
+use deadheat_run::store::info::Ended;
 use deadheat_session::error::Result;
 use deadheat_session::signals;
 use deadheat_trace::Tables;
@@ -16,8 +18,6 @@ use super::copies::Copies;
 use super::evidence::Archive;
 use super::limits::Limits;
 use super::told::Shown;
-use crate::again::Again;
-use crate::store::info::Ended;
 use crate::unseen_calls::UnseenCalls;
 
 /// What came of a search.

@@ -2,12 +2,12 @@
 
 use std::sync::OnceLock;
 
+use deadheat_run::launch;
 use deadheat_session::error::{Error, Result};
 use deadheat_wire::options as runtime;
 
 use super::table::{self, Setting, Table};
 use super::{Entry, Given};
-use crate::launch;
 
 /// What the variable holds, as the user wrote it.
 pub fn text() -> String {

@@ -8,13 +8,18 @@
 use deadheat_detect::Method;
 use deadheat_explore::search::Cut;
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_run::again::{self, Again};
+use deadheat_run::input;
+use deadheat_run::launch;
+use deadheat_run::recorder::{Place, Plan, Recorded};
+use deadheat_run::sharing::Sharing;
+use deadheat_run::store::Store;
 use deadheat_session::error::Result;
 use deadheat_session::progress::Counted;
 use deadheat_session::signals;
 use deadheat_trace::Steps;
 
 use super::Args;
-use crate::again::{self, Again};
 use crate::analysis::{self, Analysis, Reading};
 use crate::assembly;
 use crate::budget::{self, Allowance};
@@ -25,13 +30,8 @@ use crate::explore::copies::Copies;
 use crate::explore::whole::{self, Explored};
 use crate::failure;
 use crate::how::How;
-use crate::input;
-use crate::launch;
 use crate::points::Points;
 use crate::prediction::Model;
-use crate::recorder::{Place, Plan, Recorded};
-use crate::sharing::Sharing;
-use crate::store::Store;
 
 /// How many events a run may have whose program is searched as copies.
 const SMALL: u64 = 50_000;
@@ -212,7 +212,7 @@ impl Args {
         &self,
         again: &Again,
         options: String,
-        recording: crate::store::Recording,
+        recording: deadheat_run::store::Recording,
     ) -> Plan {
         Plan {
             program: again.program.clone(),

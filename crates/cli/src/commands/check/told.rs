@@ -2,6 +2,8 @@
 
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Kind, Rung};
+use deadheat_run::input;
+use deadheat_run::recorder::Recorded;
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
 use deadheat_session::progress::Watched;
@@ -15,8 +17,6 @@ use super::orders::Others;
 use crate::analysis::Analysis;
 use crate::explore::told;
 use crate::explore::whole::Explored;
-use crate::input;
-use crate::recorder::Recorded;
 use crate::scanned::Outcome;
 
 /// Says what one of several runs has brought.

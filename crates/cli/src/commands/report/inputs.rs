@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use deadheat_report::{Finding, json};
+use deadheat_run::store::{Recording, Store, select};
 use deadheat_session::error::{Error, Result};
-
-use crate::store::{Recording, Store, select};
 
 /// A report, read.
 pub struct Input {

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use deadheat_report::{Finding, Overview, html};
+use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Watched;
 use deadheat_session::terminal::say;
 
 use super::inputs::Input;
-use crate::input;
 
 /// Larger source files are not looked into.
 const LARGEST_SOURCE: u64 = 8 << 20;

@@ -2,13 +2,13 @@
 
 use std::io::{BufWriter, Write, stdout};
 
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
 use deadheat_trace::{Annotate, Steps, WriteError, json, text, verify};
 
 use super::part::{Part, Positions, Thread};
 use super::{Format, Which};
-use crate::input;
 use crate::symbols::{Followed, Shared};
 
 const EXAMPLES: &str = "\

@@ -6,6 +6,7 @@ use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::progress::Watched;
@@ -14,7 +15,6 @@ use deadheat_trace::{Op, Steps, WriteError, json, text, verify};
 
 use super::{Format, Which};
 use crate::config::Config;
-use crate::input;
 use crate::interleaving::Loaded;
 
 const EXAMPLES: &str = "\

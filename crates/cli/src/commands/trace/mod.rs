@@ -11,9 +11,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
+use deadheat_run::store::{Store, select};
 use deadheat_session::error::Result;
-
-use crate::store::{Store, select};
 
 const EXAMPLES: &str = "\
 Examples:

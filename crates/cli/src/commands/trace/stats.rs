@@ -1,12 +1,12 @@
 //! `deadheat trace stats`: a trace in figures.
 
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
 use deadheat_session::progress::Watched;
 use deadheat_trace::stats;
 
 use super::Which;
-use crate::input;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,5 +1,6 @@
 //! `deadheat trace verify`: asks whether a trace is one.
 
+use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
 use deadheat_session::progress::Watched;
@@ -8,7 +9,6 @@ use deadheat_trace::Tables;
 use deadheat_trace::verify::{self, Report};
 
 use super::Which;
-use crate::input;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -35,7 +35,7 @@ use crate::stdin::Source;
 use crate::store::info::Ended;
 
 /// What a program is watched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detector {
     /// Accesses that nothing ordered in this run: every one is a race.
     Hb,

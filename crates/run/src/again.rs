@@ -13,8 +13,7 @@ use deadheat_wire::inputs::INPUTS;
 use deadheat_wire::leave_out::LEAVE_OUT;
 
 use crate::launch::{self, Launch};
-use crate::leave_out;
-use crate::points;
+use crate::lists;
 use crate::program::Program;
 use crate::stdin::{self, Kind, Source};
 use crate::store::invocation::{Invocation, beside, identity};
@@ -74,8 +73,8 @@ pub fn of(trace: &Path) -> Result<Again> {
         invocation,
         stdin,
         inputs,
-        leave_out: leave_out::beside(trace),
-        points: points::beside(trace),
+        leave_out: lists::leave_out(trace),
+        points: lists::points(trace),
     })
 }
 
@@ -106,7 +105,7 @@ impl Again {
         if self.leave_out.is_file() {
             variables.push((LEAVE_OUT.into(), self.leave_out.clone().into()));
         }
-        variables.extend(points::variable(&self.points));
+        variables.extend(lists::points_variable(&self.points));
         Launch {
             program: &self.program,
             command: &self.invocation.command,
@@ -133,8 +132,8 @@ impl Again {
             io::copy(&mut File::open(&self.stdin)?, &mut stdin::create(&copy)?)?;
         }
         let lists = [
-            (&self.leave_out, leave_out::beside(trace)),
-            (&self.points, points::beside(trace)),
+            (&self.leave_out, lists::leave_out(trace)),
+            (&self.points, lists::points(trace)),
         ];
         for (list, copy) in lists {
             if list.is_file() && !copy.exists() {

@@ -10,7 +10,7 @@ use deadheat_session::terminal::{BOLD, say, styled};
 use crate::orphans;
 
 /// What to do when a race is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRace {
     /// Report it and go on.
     Continue,
