@@ -49,7 +49,7 @@ impl Total {
     pub fn parse(text: &str) -> Result<Self, String> {
         match text {
             "none" => Ok(Total(None)),
-            _ => crate::commands::time(text)
+            _ => time(text)
                 .map(|time| Total(Some(time)))
                 .map_err(|_| "a time such as 500ms, 60s or 10m, or none".to_owned()),
         }
@@ -70,6 +70,20 @@ impl Total {
             (Part::Orders, work) => work / 4,
         })
     }
+}
+
+/// `500ms`, `60s`, `5m`.
+pub fn time(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: Option<f64> = digits.parse().ok().filter(|number: &f64| *number > 0.0);
+    let seconds = match (&text[digits.len()..], number) {
+        ("ms", Some(number)) => number / 1000.0,
+        ("s" | "", Some(number)) => number,
+        ("m" | "min", Some(number)) => number * 60.0,
+        _ => return Err("a time such as 500ms, 60s or 5m".to_owned()),
+    };
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| "a time that long cannot be measured".to_owned())
 }
 
 /// A stage with work of its own.

@@ -18,15 +18,12 @@ use crate::analysis::Analysis;
 use crate::marks::is_named;
 
 /// Which functions to leave out.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default)]
 pub struct LeaveOut {
-    /// Record only the accesses of this function; may be given several times.
-    #[arg(long, value_name = "FUNCTION")]
-    only: Vec<String>,
-
-    /// Do not record the accesses of this function; may be given several times.
-    #[arg(long, value_name = "FUNCTION")]
-    except: Vec<String>,
+    /// Only the accesses of these are recorded, if there are any.
+    pub only: Vec<String>,
+    /// The accesses of these are not recorded.
+    pub except: Vec<String>,
 }
 
 /// Where the calls return to that announce what is left out: addresses in the program's file, in rising order.

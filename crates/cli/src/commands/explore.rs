@@ -19,17 +19,17 @@ use deadheat_session::terminal::{BAD, GOOD, count, counted, styled};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
+use super::limits::LimitsArgs;
 use super::predict;
 use super::schedule::{Policy, Schedule};
 use super::search::Search;
 use super::sources::Building;
 use crate::analysis::{self, Analysis, Reading};
 use crate::budget::{Allowance, Total};
-use crate::config::{Config, ConfigArgs};
+use crate::config::Config;
 use crate::confirm;
 use crate::explore::copies;
 use crate::explore::evidence::Archive;
-use crate::explore::limits::Limits;
 use crate::explore::told;
 use crate::explore::warnings::{self, Recording, Settled, Verdict};
 use crate::explore::whole::{self, Explored};
@@ -38,6 +38,7 @@ use crate::how::How;
 use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
+use crate::settings::args::ConfigArgs;
 use crate::ways;
 
 const EXAMPLES: &str = "\
@@ -112,7 +113,7 @@ pub struct Args {
     search: Search,
 
     #[command(flatten)]
-    limits: Limits,
+    limits: LimitsArgs,
 }
 
 impl Args {
@@ -156,7 +157,7 @@ impl Args {
         let (program, command) = made.inspect_err(|_| {
             let _ = recording.remove();
         })?;
-        let (board, variables) = copies::first(&self.limits)?;
+        let (board, variables) = copies::first(&self.limits.limits())?;
         let plan = Plan {
             program,
             command,
@@ -180,7 +181,7 @@ impl Args {
         let tables = input::open(trace)?.tables().clone();
         let archive = self.archive(store, self.command.clone());
         let usual = (!recorded.deadlocked).then_some(recorded.ended);
-        let mut explored = whole::explore(&again, &tables, usual, &archive, &self.limits)?;
+        let mut explored = whole::explore(&again, &tables, usual, &archive, &self.limits.limits())?;
         if input::any_has_threads(&recorded.traces[1..])? {
             explored.outcome.cuts.push(Cut::Children);
         }
@@ -281,7 +282,7 @@ impl Args {
         archive: &Archive,
         config: &Config,
     ) -> Result<Vec<Settled>> {
-        let mut all = warnings::settle(analysis, trace, again, archive, &self.limits)?;
+        let mut all = warnings::settle(analysis, trace, again, archive, &self.limits.limits())?;
         for (number, schedule) in self.schedule.several(self.prefixes + 1).iter().enumerate() {
             let is_left = |one: &Settled| !one.is_settled();
             if number == 0 || !all.iter().any(is_left) {
@@ -335,7 +336,7 @@ impl Args {
                     by_extension: true,
                     ..recording.nothing(now)
                 },
-                _ => recording.settle(now, archive, &self.limits)?,
+                _ => recording.settle(now, archive, &self.limits.limits())?,
             };
             let executions = one.executions + next.executions;
             let took = one.took + next.took;

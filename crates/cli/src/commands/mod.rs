@@ -8,6 +8,7 @@ mod config;
 mod doctor;
 mod explore;
 mod help;
+mod limits;
 mod ls;
 mod predict;
 mod record;
@@ -21,8 +22,6 @@ mod shell;
 mod sources;
 mod trace;
 mod watch;
-
-pub use search::time;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -21,13 +21,13 @@ use super::search::{self, Search};
 use super::trace::Which;
 use crate::analysis::{self, Analysis, Reading};
 use crate::budget::Total;
-use crate::config::ConfigArgs;
 use crate::confirm::coarse;
 use crate::format::Format;
 use crate::how::How;
 use crate::leave_out;
 use crate::look::LookArgs;
 use crate::prediction::Model;
+use crate::settings::args::ConfigArgs;
 use crate::ways;
 
 const EXAMPLES: &str = "\

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::schedule::bytes;
 use crate::analysis::Analysis;
-use crate::budget::{Part, Total};
+use crate::budget::{Part, Total, time};
 
 /// How much may be done for one question if the user does not say: counted work that takes about so long.
 const QUESTION: Duration = Duration::from_secs(60);
@@ -95,19 +95,6 @@ fn window(text: &str) -> Result<Size, String> {
         (_, Ok(events @ 2..)) => Ok(Size::Events(events)),
         _ => Err("a number of events (at least 2), or auto".to_owned()),
     }
-}
-
-pub fn time(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let number: Option<f64> = digits.parse().ok().filter(|number: &f64| *number > 0.0);
-    let seconds = match (&text[digits.len()..], number) {
-        ("ms", Some(number)) => number / 1000.0,
-        ("s" | "", Some(number)) => number,
-        ("m" | "min", Some(number)) => number * 60.0,
-        _ => return Err("a time such as 500ms, 60s or 5m".to_owned()),
-    };
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| "a time that long cannot be measured".to_owned())
 }
 
 fn predictions(analysis: &Analysis) -> impl Iterator<Item = &Prediction> {

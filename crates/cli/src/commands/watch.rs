@@ -13,9 +13,9 @@ use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::terminal::{BAD, GOOD, count, counted, duration, say, styled};
 
-use crate::config::ConfigArgs;
 use crate::format::Format;
 use crate::look::LookArgs;
+use crate::settings::args::ConfigArgs;
 use crate::settings::variable;
 
 const EXAMPLES: &str = "\

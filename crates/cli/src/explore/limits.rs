@@ -5,48 +5,43 @@ use std::time::Duration;
 use deadheat_explore::search::{Bound, Budget, Choice, Goal, Manner, Revisits, Search};
 
 /// How far a search goes.
-#[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Search")]
+#[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long to search, such as 500ms, 60s or 5m: the whole program, or for each warning.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::commands::time)]
-    search_time: Duration,
-
+    /// How long to search: the whole program, or for each warning.
+    pub search_time: Duration,
     /// How many executions, at most.
-    #[arg(long, value_name = "N")]
-    executions: Option<u64>,
-
-    /// How many times a thread may be interrupted in one execution although it could go on; orders with fewer come first.
-    /// [default: as often as there is a reason to]
-    #[arg(long, value_name = "N")]
-    preemptions: Option<u32>,
-
+    pub executions: Option<u64>,
+    /// How many times a thread may be interrupted in one execution although it could go on; as often as there is a
+    /// reason to if `None`.
+    pub preemptions: Option<u32>,
     /// How many steps one execution may have.
-    #[arg(long, value_name = "N", default_value = "100000", value_parser = clap::value_parser!(u32).range(1..=250_000))]
-    steps: u32,
-
-    /// Run the program from its beginning each time, instead of copying it where the search begins. Then nothing keeps it from
-    /// changing files and whatever else it changes.
-    #[arg(long)]
-    no_snapshots: bool,
-
+    pub steps: u32,
+    /// Run the program from its beginning each time, instead of copying it where the search begins.
+    pub no_snapshots: bool,
     /// Do not push the thread of a warning's second access.
-    #[arg(long)]
-    no_hint: bool,
-
-    /// Execute every order, also those that cannot be told apart: slow, to compare with.
-    #[arg(long)]
-    every_order: bool,
-
-    /// Go no further where an execution comes to a state that is known: where threads have done and read the same, and memory holds the
-    /// same. Saves executions where many orders of locks come to the same. What threads tell each other through code without
-    /// instrumentation is not part of a state.
-    #[arg(long)]
-    cut_revisits: bool,
-
+    pub no_hint: bool,
+    /// Execute every order, also those that cannot be told apart.
+    pub every_order: bool,
+    /// Go no further where an execution comes to a state that is known.
+    pub cut_revisits: bool,
     /// Let the thread of a warning's first access take part from the beginning.
-    #[arg(long)]
-    with_first: bool,
+    pub with_first: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            search_time: Duration::from_secs(60),
+            executions: None,
+            preemptions: None,
+            steps: 100_000,
+            no_snapshots: false,
+            no_hint: false,
+            every_order: false,
+            cut_revisits: false,
+            with_first: false,
+        }
+    }
 }
 
 /// How much memory a search may take.

@@ -9,6 +9,7 @@
 //! the file, the top of the file, the default.
 
 pub mod apply;
+pub mod args;
 pub mod file;
 pub mod list;
 pub mod table;

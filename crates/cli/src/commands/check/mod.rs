@@ -2,6 +2,7 @@
 //! trace, prove them, enforce the proofs on the program, and look at other orders of one that gives no proof.
 
 mod children;
+mod leave_out;
 mod orders;
 mod scan;
 mod told;
@@ -25,29 +26,31 @@ use deadheat_session::terminal::{counted, say};
 use deadheat_trace::Steps;
 use serde::Serialize;
 
+use self::leave_out::LeaveOutArgs;
 use self::orders::Others;
+use super::limits::LimitsArgs;
 use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
 use super::sources::Building;
 use crate::analysis::{self, Analysis, Reading};
 use crate::assembly;
-use crate::budget::{Allowance, LONG, Part, Total};
-use crate::config::{Config, ConfigArgs};
+use crate::budget::{Allowance, LONG, Part, Total, time};
+use crate::config::Config;
 use crate::confirm;
 use crate::coverage::Coverage;
 use crate::explore::evidence::Archive;
-use crate::explore::limits::Limits;
 use crate::explore::told as search_told;
 use crate::explore::warnings::{self, Settled, Verdict};
 use crate::failure;
 use crate::format::Format;
 use crate::how::How;
-use crate::leave_out::{self, LeaveOut};
+use crate::leave_out as gaps;
 use crate::look::LookArgs;
 use crate::misuse;
 use crate::prediction::Model;
 use crate::scanned::Outcome;
+use crate::settings::args::ConfigArgs;
 use crate::unseen_calls::UnseenCalls;
 use crate::ways;
 
@@ -101,7 +104,7 @@ pub struct Args {
     runs: u32,
 
     /// How long a recorded run may take; it is ended then, and what it has shown is looked at.
-    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = crate::commands::time)]
+    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = time)]
     run_time: Duration,
 
     /// A run with more events is run twice: once to see which memory threads share, and then recorded without
@@ -120,7 +123,7 @@ pub struct Args {
 
     /// Record for so long, such as 30s or 5m, and ask the program to end then: for servers and whatever else goes
     /// on.
-    #[arg(long = "for", value_name = "TIME", value_parser = super::time)]
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
 
     /// Only find: do not run the program into what was found.
@@ -141,7 +144,7 @@ pub struct Args {
     lean: bool,
 
     #[command(flatten)]
-    leave_out: LeaveOut,
+    leave_out: LeaveOutArgs,
 
     /// Also show what is only suspicious.
     #[arg(long)]
@@ -169,7 +172,7 @@ pub struct Args {
     search: Search,
 
     #[command(flatten)]
-    limits: Limits,
+    limits: LimitsArgs,
 }
 
 impl Args {
@@ -188,7 +191,7 @@ impl Args {
         })?;
         let left_out = match &mut scanned {
             Some(scanned) if self.lean => scanned.unshared(&program).map(Some),
-            _ => self.leave_out.accesses(&program),
+            _ => self.leave_out.clone().functions().accesses(&program),
         };
         let left_out = left_out.inspect_err(|_| {
             let _ = recording.remove();
@@ -305,7 +308,7 @@ impl Args {
         let (Some(mut analysis), Some(recorded)) = (all, first) else {
             return Ok(exit);
         };
-        leave_out::take_back(&recorded.traces[0], &mut analysis);
+        gaps::take_back(&recorded.traces[0], &mut analysis);
         let no_others = is_cut_short || is_endless || self.time.is_some();
         let mut others = match no_others {
             true => None,
@@ -384,7 +387,7 @@ impl Args {
     fn settle(&self, store: &Store, trace: &Path, analysis: &mut Analysis) -> Result<bool> {
         let again = again::of(trace)?;
         let archive = self.archive(store);
-        let settled = warnings::settle(analysis, trace, &again, &archive, &self.limits)?;
+        let settled = warnings::settle(analysis, trace, &again, &archive, &self.limits.limits())?;
         if self.format.is_text() {
             search_told::warnings(&settled);
         }

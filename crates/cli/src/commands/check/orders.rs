@@ -128,7 +128,7 @@ impl Args {
         if !copies.is_copied {
             return Ok(None);
         }
-        let search = self.limits.glance(executions);
+        let search = self.limits.limits().glance(executions);
         let archive = self.archive(store);
         let usual = Some(recorded.ended);
         let mut explored = whole::search(copies, &tables, usual, &archive, &search)?;

@@ -15,9 +15,9 @@ use deadheat_session::terminal::{BAD, GOOD, counted, say, styled};
 use serde::Serialize;
 
 use super::predict;
-use crate::config::ConfigArgs;
 use crate::format::Format;
 use crate::look::LookArgs;
+use crate::settings::args::ConfigArgs;
 use inputs::Input;
 
 const EXAMPLES: &str = "\
