@@ -8,6 +8,7 @@
 
 use std::path::Path;
 
+use deadheat_analysis::witness::{self, Witness};
 use deadheat_explore::After;
 use deadheat_report::{Access, Finding, Frame, Kind, Rung};
 use deadheat_run::store::info::Ended;
@@ -16,7 +17,6 @@ use deadheat_session::error::Result;
 use crate::confirm::fine::Output;
 use crate::confirm::{self, Case};
 use crate::explore::evidence::{Seen, explained};
-use crate::witness::{self, Witness};
 
 /// The exit code of a Rust program that a panic has ended.
 const PANICKED: i32 = 101;

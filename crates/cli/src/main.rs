@@ -3,41 +3,17 @@
 //! The commands are in [`commands`], each thin: what they do stands in the modules beside, and
 //! in the other crates.
 
-mod analysis;
-mod assembly;
-mod budget;
 mod commands;
-mod config;
 mod confirm;
-mod counts;
-mod coverage;
-mod detecting;
 mod doctor;
 mod explore;
 mod failure;
-mod first_reading;
 mod format;
-mod how;
-mod interleaving;
-mod leave_out;
 mod look;
-mod marks;
 mod misuse;
-mod numbered;
-mod points;
-mod predicting;
-mod prediction;
 mod scanned;
 mod scanner;
-mod segments;
 mod settings;
-mod shown;
-mod suspects;
-mod symbols;
-mod unseen;
-mod unseen_calls;
-mod ways;
-mod witness;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

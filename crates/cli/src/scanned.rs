@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::leave_out::Accesses;
 use deadheat_report::{Access, Finding, Frame, Names, Rung, json};
 use deadheat_run::input;
 use deadheat_run::program::Program;
@@ -17,7 +18,6 @@ use deadheat_trace::{Op, Pc, Steps, Tables};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::leave_out::Accesses;
 use crate::scanner;
 
 /// A line of a source file.

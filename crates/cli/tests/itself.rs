@@ -10,7 +10,7 @@ use support::{Sandbox, forget_cargo, printed, succeed};
 
 /// Everything that starts threads: where predictions are made, where a program's code is read, where the scanner calls compilers, and where the command
 /// feeds and follows a program. (The runtime cannot be among them: it is what is linked in.) All in one call, so that what they have in common is built once.
-const WORKERS: [&str; 14] = [
+const WORKERS: [&str; 9] = [
     "--locked",
     "-p",
     "deadheat-predict",
@@ -20,15 +20,10 @@ const WORKERS: [&str; 14] = [
     "deadheat-scan",
     "--test",
     "workers",
-    "-p",
-    "deadheat",
-    "--bin",
-    "deadheat",
-    "side_by_side",
 ];
 
 /// The same in the libraries beside: their unit tests, since what starts threads there is private.
-const UNITS: [&str; 9] = [
+const UNITS: [&str; 11] = [
     "--locked",
     "-p",
     "deadheat-session",
@@ -36,6 +31,8 @@ const UNITS: [&str; 9] = [
     "deadheat-build",
     "-p",
     "deadheat-run",
+    "-p",
+    "deadheat-analysis",
     "--lib",
     "side_by_side",
 ];

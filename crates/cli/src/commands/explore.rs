@@ -4,6 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use deadheat_analysis::analysis::{self, Analysis, Reading};
+use deadheat_analysis::budget::{Allowance, Total};
+use deadheat_analysis::config::Config;
+use deadheat_analysis::how::How;
+use deadheat_analysis::leave_out;
+use deadheat_analysis::prediction::Model;
+use deadheat_analysis::ways;
 use deadheat_detect::Method;
 use deadheat_explore::search::Cut;
 use deadheat_report::text::{self, Look};
@@ -24,9 +31,6 @@ use super::predict;
 use super::schedule::{Policy, Schedule};
 use super::search::Search;
 use super::sources::Building;
-use crate::analysis::{self, Analysis, Reading};
-use crate::budget::{Allowance, Total};
-use crate::config::Config;
 use crate::confirm;
 use crate::explore::copies;
 use crate::explore::evidence::Archive;
@@ -34,12 +38,8 @@ use crate::explore::told;
 use crate::explore::warnings::{self, Recording, Settled, Verdict};
 use crate::explore::whole::{self, Explored};
 use crate::format::Format;
-use crate::how::How;
-use crate::leave_out;
 use crate::look::LookArgs;
-use crate::prediction::Model;
 use crate::settings::args::ConfigArgs;
-use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:

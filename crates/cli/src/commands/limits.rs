@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::budget::time;
+use deadheat_analysis::budget::time;
+
 use crate::explore::limits::Limits;
 
 /// How far a search goes.

@@ -3,6 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::analysis::{self, Analysis, Reading};
+use deadheat_analysis::budget::Total;
+use deadheat_analysis::how::How;
+use deadheat_analysis::leave_out;
+use deadheat_analysis::prediction::Model;
+use deadheat_analysis::ways;
 use deadheat_detect::{Method, Promise};
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Kind, Rung, json};
@@ -19,16 +25,10 @@ use serde::Serialize;
 
 use super::search::{self, Search};
 use super::trace::Which;
-use crate::analysis::{self, Analysis, Reading};
-use crate::budget::Total;
 use crate::confirm::coarse;
 use crate::format::Format;
-use crate::how::How;
-use crate::leave_out;
 use crate::look::LookArgs;
-use crate::prediction::Model;
 use crate::settings::args::ConfigArgs;
-use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:

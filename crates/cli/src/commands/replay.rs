@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::witness::{self, Witness};
 use deadheat_explore::After;
 use deadheat_report::Kind;
 use deadheat_run::store::Store;
@@ -14,7 +15,6 @@ use deadheat_session::terminal::{BAD, BOLD, say, styled};
 use crate::confirm::fine::Output;
 use crate::confirm::shown::Shown;
 use crate::confirm::{Case, debugger};
-use crate::witness::{self, Witness};
 
 const EXAMPLES: &str = "\
 Examples:

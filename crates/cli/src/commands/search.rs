@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use deadheat_analysis::analysis::Analysis;
+use deadheat_analysis::budget::{Part, Total, time};
 use deadheat_predict::{Effort, Options, Prediction, Size, Stage};
 use deadheat_report::Rung;
 use deadheat_session::exit::Exit;
@@ -11,8 +13,6 @@ use deadheat_session::terminal::{count, counted, duration, say, size};
 use serde::Serialize;
 
 use super::schedule::bytes;
-use crate::analysis::Analysis;
-use crate::budget::{Part, Total, time};
 
 /// How much may be done for one question if the user does not say: counted work that takes about so long.
 const QUESTION: Duration = Duration::from_secs(60);

@@ -6,6 +6,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::analysis::Analysis;
+use deadheat_analysis::budget::{Allowance, LONG};
+use deadheat_analysis::how::How;
+use deadheat_analysis::numbered::Numbered;
+use deadheat_analysis::witness::{self, Trace, Witness};
 use deadheat_predict::Proven;
 use deadheat_report::{Finding, Rung};
 use deadheat_session::error::Result;
@@ -14,11 +19,6 @@ use deadheat_session::signals;
 use deadheat_trace::{EventIndex, Pc};
 
 use super::{Case, follow_up_later, keep, settle, together};
-use crate::analysis::Analysis;
-use crate::budget::{Allowance, LONG};
-use crate::how::How;
-use crate::numbered::Numbered;
-use crate::witness::{self, Trace, Witness};
 
 /// So many candidates are tried: as many on a busy machine as on any other.
 const MOST: usize = 128;

@@ -6,6 +6,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use deadheat_analysis::analysis::Analysis;
+use deadheat_analysis::how::How;
 use deadheat_explore::{CoarsePlanner, CoarseRequest, Plan, PlanError, Verdict};
 use deadheat_predict::{Goal, Proven};
 use deadheat_report::{Finding, Rung, Suppressions};
@@ -21,8 +23,6 @@ use deadheat_wire::plan::VERDICT;
 use super::fine;
 use super::shown::Keeper;
 use super::why::why;
-use crate::analysis::Analysis;
-use crate::how::How;
 
 /// How long a run may take.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use deadheat_analysis::budget;
 use deadheat_explore::{Plan, Verdict};
 use deadheat_run::again::Again;
 use deadheat_run::launch;
@@ -13,8 +14,6 @@ use deadheat_session::error::{Error, Result};
 use deadheat_session::scratch;
 use deadheat_trace::file::TraceFile;
 use deadheat_wire::plan::{AT, PLAN, PlanHeader, VALUE, VERDICT};
-
-use crate::budget;
 
 /// Where the program's output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,6 +26,8 @@ mod why;
 
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::budget::{self, Allowance, LONG};
+use deadheat_analysis::witness::Witness;
 use deadheat_explore::{After, Collected, Plan, Verdict};
 use deadheat_report::{Finding, Kind, Rung, text};
 use deadheat_run::again::{self, Again};
@@ -35,8 +37,6 @@ use deadheat_session::signals;
 use deadheat_session::terminal::say;
 use deadheat_trace::Tables;
 
-use crate::budget::{self, Allowance, LONG};
-use crate::witness::Witness;
 use fine::{Enforced, Manner, Output};
 
 /// A witness that can be enforced.
@@ -151,7 +151,7 @@ pub fn all(
         .filter(|at| findings[*at].rung == Rung::Witness)
         .collect();
     waiting.sort_by_key(|at| last_event(&findings[*at]));
-    let path = |finding: &Finding| folder.join(crate::witness::file_name(&finding.id));
+    let path = |finding: &Finding| folder.join(deadheat_analysis::witness::file_name(&finding.id));
     let mut later = Vec::new();
     match stand_together(findings, &waiting, path, allowance) {
         Ok(stood) => later = stood,

@@ -1,14 +1,13 @@
 //! From a witness to the file that the runtime follows.
 
+use deadheat_analysis::unseen::Unseen;
+use deadheat_analysis::witness::{Digest, Witness};
 use deadheat_explore::{Collected, Goal, GoalKind, Planner, Request};
 use deadheat_report::Kind;
 use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Watched;
 use deadheat_trace::{Event, EventIndex, Mode, Op, Pc, Steps, Tables, ThreadId};
-
-use crate::unseen::Unseen;
-use crate::witness::{Digest, Witness};
 
 /// What plans of a witness are made of, and its trace's tables. The trace is read as far as the schedule needs it. What readers add to
 /// it the runtime knows nothing of.

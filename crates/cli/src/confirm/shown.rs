@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::numbered::Numbered;
+use deadheat_analysis::witness::{self, Trace, Witness};
 use deadheat_predict::{Goal, Proven, Stage};
 use deadheat_report::{Finding, Kind};
 use deadheat_run::watch::OnRace;
@@ -12,8 +14,6 @@ use deadheat_session::error::Result;
 use deadheat_trace::EventIndex;
 
 use super::coarse::{Coarse, Outcome};
-use crate::numbered::Numbered;
-use crate::witness::{self, Trace, Witness};
 
 /// Keeps witnesses of one trace.
 pub struct Keeper {

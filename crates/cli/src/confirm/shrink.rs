@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use deadheat_analysis::budget::{self, Allowance};
+use deadheat_analysis::witness::Witness;
 use deadheat_explore::After;
 use deadheat_session::error::Result;
 use deadheat_session::signals;
@@ -10,8 +12,6 @@ use deadheat_trace::ThreadId;
 
 use super::Case;
 use super::fine::{self, Enforced, Manner, Output};
-use crate::budget::{self, Allowance};
-use crate::witness::Witness;
 
 /// How much is tried: about a second, for a small program.
 const WORK: u64 = 30_000_000;

@@ -4,6 +4,9 @@
 //! What a copy comes to is real: it is the program, in the state to which the schedule leads, kept from the world outside. What no
 //! copy has come to is not refuted by that, since a copy may not do all that the program does: it is enforced by itself.
 
+use deadheat_analysis::budget::{self, Allowance};
+use deadheat_analysis::unseen::Unseen;
+use deadheat_analysis::witness::{Digest, Witness};
 use deadheat_explore::{After, Plan, Request, TrunkPlanner};
 use deadheat_report::Kind;
 use deadheat_run::again::{self, Again};
@@ -14,9 +17,6 @@ use deadheat_trace::Steps;
 
 use super::fine::{self, Manner, Output};
 use super::plan::{is_soft, request_of};
-use crate::budget::{self, Allowance};
-use crate::unseen::Unseen;
-use crate::witness::{Digest, Witness};
 
 /// Whether a copy can follow it: it leads to where threads stand, and skips nothing that the recorded run did.
 pub fn can_follow(witness: &Witness) -> bool {

@@ -6,6 +6,8 @@
 
 use std::path::Path;
 
+use deadheat_analysis::budget::Allowance;
+use deadheat_analysis::witness::{self, Digest, Trace, Witness};
 use deadheat_explore::After;
 use deadheat_report::{Evidence, Finding, Kind, Rung};
 use deadheat_run::input;
@@ -16,8 +18,6 @@ use deadheat_trace::Steps;
 
 use super::fine::{Enforced, Output};
 use super::{Case, UNPAID, consequence, keep, last_event, note};
-use crate::budget::Allowance;
-use crate::witness::{self, Digest, Trace, Witness};
 
 /// Enforces what the run of a trace shows and nothing has confirmed, as far as the allowance goes.
 ///

@@ -13,11 +13,10 @@
 //! What the search meets on its way (timers, joins that fail, the world outside) it says itself:
 //! [`Copies::left_out`](super::copies::Copies::left_out).
 
+use deadheat_analysis::assembly::{Assembly, is_understood};
 use deadheat_explore::search::Cut;
 use deadheat_report::{Binaries, Names, own_place};
 use deadheat_trace::{Module, Tables};
-
-use crate::assembly::{Assembly, is_understood};
 
 /// How many places are named.
 const SHOWN: usize = 3;

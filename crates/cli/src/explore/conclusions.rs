@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use deadheat_analysis::assembly::Assembly;
 use deadheat_explore::search::{BadEnd, Cut, DataRace, Ending, Manner, Outcome};
 use deadheat_report::{Finding, Rung};
 use deadheat_run::store::info::Ended;
@@ -19,7 +20,6 @@ use super::copies::Copies;
 use super::ends::{self, Ends};
 use super::evidence::{self, Archive, Evidence};
 use super::unordered;
-use crate::assembly::Assembly;
 
 /// How many ends at the same places are recorded.
 const ALIKE: usize = 6;

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use deadheat_analysis::analysis;
+use deadheat_analysis::budget::Allowance;
+use deadheat_analysis::how::How;
+use deadheat_analysis::prediction::Model;
 use deadheat_explore::search::{Manner, Turn};
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_run::store::info::Ended;
@@ -9,12 +13,8 @@ use deadheat_session::error::Result;
 
 use super::copies::Copies;
 use super::evidence::{Archive, METHOD, Seen, repeating};
-use crate::analysis;
-use crate::budget::Allowance;
 use crate::confirm;
 use crate::failure;
-use crate::how::How;
-use crate::prediction::Model;
 
 /// What a run shows that ends as it should not.
 #[derive(Default)]
@@ -54,7 +54,7 @@ pub fn failure(
 
 /// The deadlock that a recording ends in, and any other that it proves: those are real, too.
 fn deadlocks(trace: &Path, options: &deadheat_predict::Options) -> Result<Ends> {
-    let config = crate::config::Config::default();
+    let config = deadheat_analysis::config::Config::default();
     let methods = [How::Predict(Model::Maximal)];
     let whole = analysis::Reading::Whole;
     let mut analysis = analysis::of(trace, &methods, &config, options, whole, trace.parent())?;

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 
+use deadheat_analysis::unseen::Unseen;
+use deadheat_analysis::witness::{self, Digest, Next, Trace, Witness};
 use deadheat_explore::search::{Deed, Execution, Manner, Turn};
 use deadheat_report::{Contexts, Explain, Finding, Kind, Names, Rung};
 use deadheat_run::input;
@@ -16,8 +18,6 @@ use deadheat_trace::{Event, EventIndex, Op, Pc, Steps, Tables};
 use super::copies::Copies;
 use super::reach;
 use crate::confirm::{self, Case};
-use crate::unseen::Unseen;
-use crate::witness::{self, Digest, Next, Trace, Witness};
 
 /// What the method is called in findings.
 pub const METHOD: &str = "explore";

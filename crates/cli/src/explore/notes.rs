@@ -3,6 +3,7 @@
 //! An operation's place is the program's own line: where code of a library does something, the calls
 //! say for whom.
 
+use deadheat_analysis::unseen::Unseen;
 use deadheat_explore::search::{Deed, Pending, Site, Standing, Transition};
 use deadheat_report::{Names, own_place};
 use deadheat_trace::{Op, Order, Tables};
@@ -10,7 +11,6 @@ use deadheat_wire::explore::{self as wire, noted, standing};
 use rustc_hash::FxHashMap;
 
 use super::board::Shared;
-use crate::unseen::Unseen;
 
 /// Reads notes.
 pub struct Notes {

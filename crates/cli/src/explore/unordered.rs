@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use deadheat_analysis::unseen::Unseen;
 use deadheat_detect::{Detector, Hb, Races};
 use deadheat_explore::search::{DataRace, Manner};
 use deadheat_report::{Contexts, Explain, Finding, Names, Rung};
@@ -18,7 +19,6 @@ use rustc_hash::FxHashMap;
 use super::copies::Copies;
 use super::evidence::{Archive, Evidence, METHOD, Seen, is_about, latest, repeating};
 use crate::confirm;
-use crate::unseen::Unseen;
 
 /// Numbers from here on are no places of recordings.
 const FIRST_OF_OURS: u32 = 1 << 31;

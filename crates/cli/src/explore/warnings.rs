@@ -8,6 +8,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use deadheat_analysis::analysis::Analysis;
+use deadheat_analysis::witness;
 use deadheat_explore::prefix::{extend, partners};
 use deadheat_explore::search::{Goal, Manner, Outcome};
 use deadheat_explore::{After, Plan};
@@ -21,9 +23,7 @@ use super::copies::Copies;
 use super::evidence::{self, Archive, Seen};
 use super::limits::Limits;
 use super::told::Shown;
-use crate::analysis::Analysis;
 use crate::confirm::{self, Case, plan};
-use crate::witness;
 
 /// What became of a warning.
 pub enum Verdict {

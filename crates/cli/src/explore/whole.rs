@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use deadheat_analysis::unseen_calls::UnseenCalls;
 use deadheat_explore::search::{Goal, Manner, Outcome, Search};
 use deadheat_report::Finding;
 use deadheat_run::again::Again;
@@ -18,7 +19,6 @@ use super::copies::Copies;
 use super::evidence::Archive;
 use super::limits::Limits;
 use super::told::Shown;
-use crate::unseen_calls::UnseenCalls;
 
 /// What came of a search.
 pub struct Explored {

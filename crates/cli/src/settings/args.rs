@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use deadheat_analysis::config::Config;
 use deadheat_report::Suppressions;
 use deadheat_session::error::{Error, Result};
 
 use super::file::File;
 use super::table::Table;
-use crate::config::Config;
 
 /// Where the configuration and suppressions come from.
 #[derive(Debug, Default, clap::Args)]

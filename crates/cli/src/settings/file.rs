@@ -19,6 +19,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use deadheat_analysis::config::Config;
 use deadheat_session::error::{Error, Result};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -27,7 +28,6 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::table::{self, Table};
 use super::{Entry, Given, variable};
-use crate::config::Config;
 
 /// The file's name.
 pub const NAME: &str = "deadheat.toml";

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use deadheat_analysis::analysis::Analysis;
+use deadheat_analysis::config::Config;
+use deadheat_analysis::ways;
 use deadheat_report::{Rung, Suppressions};
 use deadheat_session::terminal::counted;
 
 use super::Args;
-use crate::analysis::Analysis;
-use crate::config::Config;
-use crate::ways;
 
 /// How many of them are looked at: some programs start very many.
 const MOST: usize = 64;

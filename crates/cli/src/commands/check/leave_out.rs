@@ -1,6 +1,6 @@
 //! The options that leave out the accesses of functions.
 
-use crate::leave_out::LeaveOut;
+use deadheat_analysis::leave_out::LeaveOut;
 
 /// Which functions to leave out.
 #[derive(Clone, Debug, Default, clap::Args)]

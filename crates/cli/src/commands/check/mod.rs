@@ -11,6 +11,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use deadheat_analysis::analysis::{self, Analysis, Reading};
+use deadheat_analysis::assembly;
+use deadheat_analysis::budget::{Allowance, LONG, Part, Total, time};
+use deadheat_analysis::config::Config;
+use deadheat_analysis::coverage::Coverage;
+use deadheat_analysis::how::How;
+use deadheat_analysis::leave_out as gaps;
+use deadheat_analysis::prediction::Model;
+use deadheat_analysis::unseen_calls::UnseenCalls;
+use deadheat_analysis::ways;
 use deadheat_detect::Method;
 use deadheat_report::{Finding, Rung, json};
 use deadheat_run::again;
@@ -33,26 +43,16 @@ use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
 use super::sources::Building;
-use crate::analysis::{self, Analysis, Reading};
-use crate::assembly;
-use crate::budget::{Allowance, LONG, Part, Total, time};
-use crate::config::Config;
 use crate::confirm;
-use crate::coverage::Coverage;
 use crate::explore::evidence::Archive;
 use crate::explore::told as search_told;
 use crate::explore::warnings::{self, Settled, Verdict};
 use crate::failure;
 use crate::format::Format;
-use crate::how::How;
-use crate::leave_out as gaps;
 use crate::look::LookArgs;
 use crate::misuse;
-use crate::prediction::Model;
 use crate::scanned::Outcome;
 use crate::settings::args::ConfigArgs;
-use crate::unseen_calls::UnseenCalls;
-use crate::ways;
 
 const EXAMPLES: &str = "\
 Examples:

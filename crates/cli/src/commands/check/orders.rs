@@ -3,8 +3,16 @@
 //!
 //! A small program goes through the search of `deadheat explore`, only short: as copies, a few hundred
 //! executions. One that does more is recorded a few times more, with other seeds, and what those runs show by
-//! happens-before is enforced. Every other one of these lets threads change turns where the recorded run looks suspicious ([`crate::points`]). How much is done is counted work, a part of the budget of its own.
+//! happens-before is enforced. Every other one of these lets threads change turns where the recorded run looks suspicious ([`deadheat_analysis::points`]). How much is done is counted work, a part of the budget of its own.
 
+use deadheat_analysis::analysis::{self, Analysis, Reading};
+use deadheat_analysis::assembly;
+use deadheat_analysis::budget::{self, Allowance};
+use deadheat_analysis::config::Config;
+use deadheat_analysis::coverage::{Both, Coverage};
+use deadheat_analysis::how::How;
+use deadheat_analysis::points::Points;
+use deadheat_analysis::prediction::Model;
 use deadheat_detect::Method;
 use deadheat_explore::search::Cut;
 use deadheat_report::{Finding, Kind, Rung};
@@ -20,18 +28,10 @@ use deadheat_session::signals;
 use deadheat_trace::Steps;
 
 use super::Args;
-use crate::analysis::{self, Analysis, Reading};
-use crate::assembly;
-use crate::budget::{self, Allowance};
-use crate::config::Config;
 use crate::confirm;
-use crate::coverage::{Both, Coverage};
 use crate::explore::copies::Copies;
 use crate::explore::whole::{self, Explored};
 use crate::failure;
-use crate::how::How;
-use crate::points::Points;
-use crate::prediction::Model;
 
 /// How many events a run may have whose program is searched as copies.
 const SMALL: u64 = 50_000;

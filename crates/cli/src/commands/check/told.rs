@@ -1,5 +1,6 @@
 //! What `deadheat check` says: about the run, its trace, and what was found.
 
+use deadheat_analysis::analysis::Analysis;
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_run::input;
@@ -14,7 +15,6 @@ use deadheat_trace::{Op, Steps};
 use super::super::search;
 use super::super::trace::verify;
 use super::orders::Others;
-use crate::analysis::Analysis;
 use crate::explore::told;
 use crate::explore::whole::Explored;
 use crate::scanned::Outcome;

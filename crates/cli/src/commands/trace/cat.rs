@@ -2,6 +2,7 @@
 
 use std::io::{BufWriter, Write, stdout};
 
+use deadheat_analysis::symbols::{Followed, Shared};
 use deadheat_run::input;
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
@@ -9,7 +10,6 @@ use deadheat_trace::{Annotate, Steps, WriteError, json, text, verify};
 
 use super::part::{Part, Positions, Thread};
 use super::{Format, Which};
-use crate::symbols::{Followed, Shared};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,6 +6,8 @@ use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use deadheat_analysis::config::Config;
+use deadheat_analysis::interleaving::Loaded;
 use deadheat_run::input;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
@@ -14,8 +16,6 @@ use deadheat_session::terminal::{count, say};
 use deadheat_trace::{Op, Steps, WriteError, json, text, verify};
 
 use super::{Format, Which};
-use crate::config::Config;
-use crate::interleaving::Loaded;
 
 const EXAMPLES: &str = "\
 Examples:

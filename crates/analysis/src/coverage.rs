@@ -75,6 +75,11 @@ impl Coverage {
     pub fn len(&self) -> u64 {
         self.pairs.len() as u64
     }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 /// Whether something is part of an order between threads that may be another in another run.
