@@ -4,15 +4,9 @@
 //! in the other crates.
 
 mod commands;
-mod confirm;
 mod doctor;
-mod explore;
-mod failure;
 mod format;
 mod look;
-mod misuse;
-mod scanned;
-mod scanner;
 mod settings;
 
 use std::ffi::{OsStr, OsString};

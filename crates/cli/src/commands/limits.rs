@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use deadheat_analysis::budget::time;
-
-use crate::explore::limits::Limits;
+use deadheat_engine::explore::limits::Limits;
 
 /// How far a search goes.
 #[derive(Clone, Debug, clap::Args)]

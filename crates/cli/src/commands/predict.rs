@@ -10,6 +10,7 @@ use deadheat_analysis::leave_out;
 use deadheat_analysis::prediction::Model;
 use deadheat_analysis::ways;
 use deadheat_detect::{Method, Promise};
+use deadheat_engine::confirm::coarse;
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Kind, Rung, json};
 use deadheat_run::input;
@@ -25,7 +26,6 @@ use serde::Serialize;
 
 use super::search::{self, Search};
 use super::trace::Which;
-use crate::confirm::coarse;
 use crate::format::Format;
 use crate::look::LookArgs;
 use crate::settings::args::ConfigArgs;

@@ -4,6 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use deadheat_analysis::witness::{self, Witness};
+use deadheat_engine::confirm::fine::Output;
+use deadheat_engine::confirm::shown::Shown;
+use deadheat_engine::confirm::{Case, debugger};
 use deadheat_explore::After;
 use deadheat_report::Kind;
 use deadheat_run::store::Store;
@@ -11,10 +14,6 @@ use deadheat_run::watch::OnRace;
 use deadheat_session::error::{Error, Result};
 use deadheat_session::exit::Exit;
 use deadheat_session::terminal::{BAD, BOLD, say, styled};
-
-use crate::confirm::fine::Output;
-use crate::confirm::shown::Shown;
-use crate::confirm::{Case, debugger};
 
 const EXAMPLES: &str = "\
 Examples:

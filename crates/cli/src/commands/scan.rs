@@ -1,12 +1,12 @@
-//! `deadheat scan`: its place among the commands. The work is done by [`crate::scanner`].
+//! `deadheat scan`: its place among the commands. The work is done by [`deadheat_engine::scanner`].
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use deadheat_engine::scanner;
 use deadheat_scan_options::{Arguments, EXAMPLES};
 use deadheat_session::error::Result;
 
-use crate::scanner;
 use crate::settings::file::File;
 use crate::settings::table::Table;
 

@@ -4,10 +4,10 @@ mod compilers;
 mod places;
 mod system;
 
+use deadheat_engine::scanner;
 use deadheat_session::error::Error;
 use serde::Serialize;
 
-use crate::scanner;
 use crate::settings::file::File;
 use crate::settings::table::Table;
 

@@ -14,6 +14,10 @@ use deadheat_analysis::how::How;
 use deadheat_analysis::points::Points;
 use deadheat_analysis::prediction::Model;
 use deadheat_detect::Method;
+use deadheat_engine::confirm;
+use deadheat_engine::explore::copies::Copies;
+use deadheat_engine::explore::whole::{self, Explored};
+use deadheat_engine::failure;
 use deadheat_explore::search::Cut;
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_run::again::{self, Again};
@@ -28,10 +32,6 @@ use deadheat_session::signals;
 use deadheat_trace::Steps;
 
 use super::Args;
-use crate::confirm;
-use crate::explore::copies::Copies;
-use crate::explore::whole::{self, Explored};
-use crate::failure;
 
 /// How many events a run may have whose program is searched as copies.
 const SMALL: u64 = 50_000;

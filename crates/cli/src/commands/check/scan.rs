@@ -1,9 +1,9 @@
 //! `deadheat check --scan`: the static analyser is asked as well.
 
+use deadheat_engine::scanned::Scanned;
 use deadheat_session::error::{Error, Result};
 
 use super::Args;
-use crate::scanned::Scanned;
 
 impl Args {
     /// What the static analyser says, if it is asked: of the file that is named, else of the sources.

@@ -1,6 +1,9 @@
 //! What `deadheat check` says: about the run, its trace, and what was found.
 
 use deadheat_analysis::analysis::Analysis;
+use deadheat_engine::explore::told;
+use deadheat_engine::explore::whole::Explored;
+use deadheat_engine::scanned::Outcome;
 use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_run::input;
@@ -15,9 +18,6 @@ use deadheat_trace::{Op, Steps};
 use super::super::search;
 use super::super::trace::verify;
 use super::orders::Others;
-use crate::explore::told;
-use crate::explore::whole::Explored;
-use crate::scanned::Outcome;
 
 /// Says what one of several runs has brought.
 pub(super) fn run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {

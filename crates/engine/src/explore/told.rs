@@ -18,6 +18,12 @@ pub struct Shown {
     looked: Instant,
 }
 
+impl Default for Shown {
+    fn default() -> Self {
+        Shown::new()
+    }
+}
+
 impl Shown {
     /// It begins now.
     pub fn new() -> Self {
