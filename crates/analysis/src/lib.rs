@@ -9,26 +9,18 @@
 //!   its events, and what nobody announces.
 //! * [`ways`], [`coverage`], [`points`]: how one comes to a finding; which orders several runs have shown, and
 //!   where others should change turns.
-//! * [`budget`]: what reading a trace and running a program cost, counted.
+//! * [`budget`], [`reach`]: how far prediction searches; what reading a trace and running a program cost, counted.
 //!
 //! One begins with [`analysis::of`], which gives an [`Analysis`]:
 //!
 //! ```
-//! use deadheat_analysis::{Config, How, Reading, analysis, budget::Total};
+//! use deadheat_analysis::{Config, How, Reach, Reading, analysis, budget::Total};
 //! use deadheat_detect::Method;
-//! use deadheat_predict::{Effort, Options, Size};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let trace = folder.path().join("two-writes.trace");
 //! std::fs::write(&trace, "T0|fork(T1)|1\nT1|w(x)|2\nT0|w(x)|3\n").unwrap();
-//! let options = Options {
-//!     size: Size::Auto,
-//!     budget: Total::default().effort(),
-//!     first: Total::default().effort(),
-//!     growth: Effort::NONE,
-//!     jobs: 1,
-//!     memory: 1 << 30,
-//! };
+//! let options = Reach::default().options(Total::default());
 //! let methods = [How::Detect(Method::Hb)];
 //! let found = analysis::of(&trace, &methods, &Config::default(), &options, Reading::Whole, None)?;
 //! assert_eq!(found.findings.len(), 1);
@@ -51,6 +43,7 @@ pub mod numbered;
 pub mod points;
 mod predicting;
 pub mod prediction;
+pub mod reach;
 mod segments;
 mod shown;
 mod suspects;
@@ -63,3 +56,4 @@ pub mod witness;
 pub use analysis::{Analysis, Reading, Run};
 pub use config::Config;
 pub use how::How;
+pub use reach::Reach;

@@ -74,19 +74,23 @@ pub enum Preempt {
 }
 
 impl Schedule {
-    /// So many schedules to record with, the first as asked for: the others have other seeds, and every other one has policy pct
+    /// The schedule of the run with this number, the first as asked for: the others have other seeds, and every other one has policy pct
     /// unless the user wants another.
-    pub fn several(&self, count: u32) -> Vec<Schedule> {
+    pub fn numbered(&self, number: u32) -> Schedule {
         let seed = self.seed.unwrap_or(0);
-        let one = |number: u32| match number {
+        match number {
             0 => self.clone(),
             _ => Schedule {
                 seed: Some(seed.wrapping_add(number.into())),
                 policy: self.policy.or((number % 2 == 1).then_some(Policy::Pct)),
                 ..self.clone()
             },
-        };
-        (0..count).map(one).collect()
+        }
+    }
+
+    /// So many of them.
+    pub fn several(&self, count: u32) -> Vec<Schedule> {
+        (0..count).map(|number| self.numbered(number)).collect()
     }
 
     /// Whether anything is asked for that only a serial recording has.

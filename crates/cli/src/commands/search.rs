@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use deadheat_analysis::analysis::Analysis;
-use deadheat_analysis::budget::{Part, Total, time};
-use deadheat_predict::{Effort, Options, Prediction, Size, Stage};
+use deadheat_analysis::budget::{Total, time};
+use deadheat_analysis::reach::Reach;
+use deadheat_predict::{Options, Prediction, Size, Stage};
 use deadheat_report::Rung;
 use deadheat_session::exit::Exit;
 use deadheat_session::signals;
@@ -13,13 +14,6 @@ use deadheat_session::terminal::{count, counted, duration, say, size};
 use serde::Serialize;
 
 use super::schedule::bytes;
-
-/// How much may be done for one question if the user does not say: counted work that takes about so long.
-const QUESTION: Duration = Duration::from_secs(60);
-/// The same for larger windows.
-const MOST_GROWTH: Duration = Duration::from_secs(10);
-const LEAST_GROWTH: Duration = Duration::from_secs(2);
-const BYTES_A_SECOND: u64 = 64 << 20;
 
 /// How far prediction goes.
 #[derive(Debug, clap::Args)]
@@ -50,35 +44,21 @@ pub struct Search {
 }
 
 impl Search {
-    /// The same for the predictor, for a trace that is the user's only concern. `all` is how much may be done for it.
-    pub fn options(&self, all: Total) -> Options {
-        self.growing_for(MOST_GROWTH, all.effort())
-    }
-
-    /// The same where it is one step of several, for which so much may be done in all: larger windows are tried no
-    /// longer than other steps take for so many bytes.
-    pub fn options_for(&self, bytes: u64, all: Total) -> Options {
-        let share = Duration::from_secs(bytes / BYTES_A_SECOND);
-        let first = all.part(Part::Predicting).effort();
-        self.growing_for(share.clamp(LEAST_GROWTH, MOST_GROWTH), first)
-    }
-
-    fn growing_for(&self, growth: Duration, first: Effort) -> Options {
-        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-        Options {
-            size: self.window,
-            budget: limit(self.question, QUESTION),
-            first,
-            growth: limit(self.growth, growth),
-            jobs: self.jobs.map_or_else(processors, usize::from),
-            memory: usize::try_from(self.memory).unwrap_or(usize::MAX),
+    /// The same for the analysis.
+    pub fn reach(&self) -> Reach {
+        Reach {
+            window: self.window,
+            question: self.question,
+            growth: self.growth,
+            jobs: self.jobs.map(usize::from),
+            memory: self.memory,
         }
     }
-}
 
-/// A time that the user has set is a time; what is set for them is counted, so that it means the same everywhere.
-fn limit(asked: Option<Duration>, about: Duration) -> Effort {
-    asked.map_or(Effort::about(about), Effort::within)
+    /// The same for the predictor. `all` is how much may be done for the trace.
+    pub fn options(&self, all: Total) -> Options {
+        self.reach().options(all)
+    }
 }
 
 /// A number of megabytes, as `watch` has it, or a size.

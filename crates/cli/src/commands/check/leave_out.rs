@@ -15,11 +15,6 @@ pub struct LeaveOutArgs {
 }
 
 impl LeaveOutArgs {
-    /// Whether something is left out.
-    pub fn is_some(&self) -> bool {
-        !self.only.is_empty() || !self.except.is_empty()
-    }
-
     /// The same for who leaves it out.
     pub fn functions(self) -> LeaveOut {
         LeaveOut {

@@ -1,9 +1,7 @@
 //! `deadheat check`: everything at once: build, record serially, verify, look for races and deadlocks in the
 //! trace, prove them, enforce the proofs on the program, and look at other orders of one that gives no proof.
 
-mod children;
 mod leave_out;
-mod orders;
 mod scan;
 mod told;
 
@@ -11,45 +9,32 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use deadheat_analysis::analysis::{self, Analysis, Reading};
-use deadheat_analysis::assembly;
-use deadheat_analysis::budget::{Allowance, LONG, Part, Total, time};
+use deadheat_analysis::analysis::Analysis;
+use deadheat_analysis::budget::{Total, time};
 use deadheat_analysis::config::Config;
 use deadheat_analysis::coverage::Coverage;
-use deadheat_analysis::how::How;
-use deadheat_analysis::leave_out as gaps;
-use deadheat_analysis::prediction::Model;
-use deadheat_analysis::unseen_calls::UnseenCalls;
-use deadheat_analysis::ways;
-use deadheat_detect::Method;
-use deadheat_engine::confirm;
-use deadheat_engine::explore::evidence::Archive;
+use deadheat_engine::check::{Check, Checked, Observer, Others, Schedules, Verified};
 use deadheat_engine::explore::told as search_told;
-use deadheat_engine::explore::warnings::{self, Settled, Verdict};
-use deadheat_engine::failure;
-use deadheat_engine::misuse;
+use deadheat_engine::explore::warnings::Settled;
 use deadheat_engine::scanned::Outcome;
-use deadheat_report::{Finding, Rung, json};
-use deadheat_run::again;
-use deadheat_run::disk;
-use deadheat_run::input::{self, Patience};
-use deadheat_run::recorder::{Place, Plan, Recorded};
-use deadheat_run::sharing::{Longest, Sharing};
+use deadheat_report::{Finding, Rung, Suppressions, json};
+use deadheat_run::input;
+use deadheat_run::recorder::Recorded;
+use deadheat_run::sharing::Longest;
 use deadheat_run::store::{Recording, Store};
 use deadheat_session::error::Result;
 use deadheat_session::exit::Exit;
 use deadheat_session::signals;
 use deadheat_session::terminal::{counted, say};
-use deadheat_trace::Steps;
 use serde::Serialize;
 
 use self::leave_out::LeaveOutArgs;
-use self::orders::Others;
 use super::limits::LimitsArgs;
 use super::predict::{self, Figures};
 use super::schedule::Schedule;
 use super::search::{self, Search};
 use super::sources::Building;
+use super::trace::verify;
 use crate::format::Format;
 use crate::look::LookArgs;
 use crate::settings::args::ConfigArgs;
@@ -182,166 +167,70 @@ impl Args {
         let suppressions = self.config.suppressions(&config)?;
         let store = Store::of_project()?;
         let recording = store.add()?;
-        let made = self.building.program(&self.command, &recording);
-        let (program, command) = made.inspect_err(|_| {
+        let ready = self.ready(store, &recording, config, suppressions);
+        let check = ready.inspect_err(|_| {
             let _ = recording.remove();
         })?;
-        let mut scanned = self.scanned().inspect_err(|_| {
-            let _ = recording.remove();
-        })?;
+        let mut shown = Shown {
+            args: &self,
+            exit: Exit::Clean,
+        };
+        signals::keep_findings();
+        let checked = check.run(&mut shown)?;
+        let exit = shown.exit;
+        match checked {
+            Some(checked) => self.report(checked, &recording, exit),
+            None => Ok(exit),
+        }
+    }
+
+    /// What is to be checked, built if need be, and how.
+    fn ready(
+        &self,
+        store: Store,
+        recording: &Recording,
+        config: Config,
+        suppressions: Suppressions,
+    ) -> Result<Check<'_>> {
+        let (program, command) = self.building.program(&self.command, recording)?;
+        let mut scanned = self.scanned()?;
         let left_out = match &mut scanned {
             Some(scanned) if self.lean => scanned.unshared(&program).map(Some),
             _ => self.leave_out.clone().functions().accesses(&program),
         };
-        let left_out = left_out.inspect_err(|_| {
-            let _ = recording.remove();
-        })?;
-        let mut coverage = Coverage::default();
-        let mut first: Option<Recorded> = None;
-        let mut all: Option<Analysis> = None;
-        let (mut exit, mut deadlocked, mut last_new) = (Exit::Clean, 0, 0);
-        let mut is_open = false;
-        let mut is_cut_short = false;
-        let confirming = self.budget.part(Part::Confirming);
-        let ordering = self.budget.part(Part::Orders);
-        let mut late = None;
-        let mut is_endless = false;
-        let mut sharing = Sharing::default();
-        signals::keep_findings();
-        let mut full = None;
-        for (number, schedule) in self.schedule.several(self.runs).into_iter().enumerate() {
-            if number > 0 && disk::is_full(&schedule.options(true)) {
-                full = Some(told::full(number as u64, self.runs.into()));
-                break;
-            }
-            let at = match number {
-                0 => recording.clone(),
-                _ => store.add()?,
-            };
-            let variables = match &left_out {
-                Some(accesses) => vec![accesses.write(&at.trace())?],
-                None => Vec::new(),
-            };
-            let plan = Plan {
-                program: program.clone(),
-                command: command.clone(),
-                typed: self.command.clone(),
-                options: schedule.options(true),
-                steady: true,
-                place: Place::Store(at),
-                again: None,
-                aside: !self.format.is_text() && self.output.is_none(),
-                variables,
-                output: None,
-                limit: Some(self.run_time),
-                asked_after: self.time,
-            };
-            if is_cut_short {
-                break;
-            }
-            let recorded = sharing.record(plan, self.survey_above)?;
-            confirming.weigh(recorded.contents.weight());
-            is_cut_short |= signals::take();
-            late = late.or(told::late(&recorded));
-            is_endless |= recorded.is_cut || recorded.patience == Some(Patience::Rounds);
-            let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
-            if number == 0
-                && self.format.is_text()
-                && let Some(flags) = self.building.compiled_with(&self.command)
-            {
-                anstream::println!("{:<16}{flags}", "compiled with");
-            }
-            if verified != Exit::Clean {
-                exit = verified;
-            }
-            deadlocked += usize::from(recorded.deadlocked);
-            let trace = &recorded.traces[0];
-            if let Some(scanned) = &mut scanned {
-                scanned.add(trace)?;
-            }
-            let known = all.as_ref().map_or(&[][..], |all| &all.findings);
-            let mut analysis = self.analysed(trace, known, &config, &confirming)?;
-            analysis.remarks.extend(told::unnamed(&recorded, &analysis));
-            if self.explore {
-                is_open |= self.settle(&store, trace, &mut analysis)?;
-            }
-            if !self.no_confirm
-                && !recorded.deadlocked
-                && !recorded.hangs
-                && failure::may_be(recorded.ended)
-            {
-                analysis.take_in_findings(
-                    failure::of_run(trace, recorded.ended)?
-                        .into_iter()
-                        .collect(),
-                );
-            }
-            let tables = input::open(trace)?.tables().clone();
-            analysis.take_in_findings(misuse::of(trace, &tables)?.into_iter().collect());
-            if recorded.hangs {
-                let found = failure::of_hang(trace, !self.no_confirm)?;
-                analysis.take_in_findings(found.into_iter().collect());
-            }
-            analysis
-                .findings
-                .retain(|finding| !suppressions.match_finding(finding));
-            ways::tell(
-                trace,
-                &analysis.runs,
-                &mut analysis.findings,
-                &mut analysis.remarks,
-            );
-            self.take_in_children(&recorded.traces[1..], &config, &suppressions, &mut analysis);
-            if self.runs > 1 {
-                let orders = coverage.add(trace)?;
-                if orders > 0 {
-                    last_new = number as u32 + 1;
-                }
-                told::run(number, self.runs, orders, known, &analysis.findings);
-            }
-            match &mut all {
-                None => all = Some(analysis),
-                Some(all) => all.take_in(analysis),
-            }
-            first.get_or_insert(recorded);
-        }
-        let (Some(mut analysis), Some(recorded)) = (all, first) else {
-            return Ok(exit);
-        };
-        gaps::take_back(&recorded.traces[0], &mut analysis);
-        let no_others = is_cut_short || is_endless || self.time.is_some();
-        let mut others = match no_others {
-            true => None,
-            false => {
-                let at = (&store, &mut sharing);
-                self.other_orders(at, &recorded, &config, &mut analysis, &ordering)
-            }
-        };
-        let is_stopped = signals::is_stopped();
-        is_open |= is_stopped || is_cut_short || late.is_some() || confirming.is_over();
-        is_open |= full.is_some();
-        analysis.remarks.extend(late);
-        analysis.remarks.extend(full);
-        analysis
-            .remarks
-            .extend(told::stopped(is_cut_short, is_stopped));
-        if let Some(others) = &mut others {
-            is_open |= match &*others {
-                Others::Searched(searched) => !searched.unsettled.is_empty(),
-                Others::Seeds { .. } => false,
-                Others::TooLong => true,
-            };
-            let mut found = others.take_findings();
-            found.retain(|finding| !suppressions.match_finding(finding));
-            ways::tell(&recorded.traces[0], &[], &mut found, &mut analysis.remarks);
-            analysis.take_in_findings(found);
-        }
-        let outcome = scanned.map(|scanned| scanned.join(&mut analysis.findings));
-        analysis
-            .findings
-            .retain(|finding| !suppressions.match_finding(finding));
-        let by_rung = |finding: &Finding| (finding.kind, std::cmp::Reverse(finding.rung));
-        analysis.findings.sort_by_key(by_rung);
+        let schedule = |number: u32| self.schedule.numbered(number).options(true);
+        Ok(Check {
+            program,
+            command,
+            typed: self.command.clone(),
+            store,
+            recording: Some(recording.clone()),
+            config,
+            suppressions,
+            runs: self.runs,
+            schedules: Schedules {
+                options: Box::new(schedule),
+                may_use_points: self.schedule.policy.is_none(),
+            },
+            run_time: self.run_time,
+            asked_after: self.time,
+            survey_above: self.survey_above,
+            aside: !self.format.is_text() && self.output.is_none(),
+            left_out: left_out?,
+            scanned,
+            reach: self.search.reach(),
+            budget: self.budget,
+            confirms: !self.no_confirm,
+            explores: self.explore,
+            limits: self.limits.limits(),
+            orders: self.orders,
+        })
+    }
+
+    /// Prints or writes what came of it, and keeps it; the exit code. `exit` is that of the traces.
+    fn report(&self, checked: Checked, recording: &Recording, exit: Exit) -> Result<Exit> {
+        let mut analysis = checked.analysis;
+        let (others, outcome) = (&checked.others, &checked.scan);
         let figures = CheckFigures {
             of_methods: Figures::of(&analysis),
             orders: others.as_ref().and_then(OrderFigures::of),
@@ -350,7 +239,7 @@ impl Args {
         };
         let kept = json::report(&analysis.findings, &figures) + "\n";
         recording.keep_report(&kept, &mut analysis.remarks);
-        let found = deadlocked
+        let found = checked.deadlocked
             + match self.format {
                 Format::Text => {
                     let look = self.look.look();
@@ -359,10 +248,10 @@ impl Args {
                 }
                 _ => self.write(&mut analysis, &figures)?,
             };
-        self.tell_coverage(&coverage, last_new);
+        self.tell_coverage(&checked.coverage, checked.last_new);
         let of_search = search::exit(&analysis, found);
         Ok(match found {
-            0 if exit == Exit::Clean && is_open => of_search.unwrap_or(Exit::Inconclusive),
+            0 if exit == Exit::Clean && checked.is_open => of_search.unwrap_or(Exit::Inconclusive),
             0 if exit == Exit::Clean => of_search.unwrap_or(exit),
             0 => exit,
             _ => of_search.unwrap_or(Exit::Findings),
@@ -383,27 +272,6 @@ impl Args {
         Ok(sure.filter(|finding| finding.rung != Rung::Warning).count())
     }
 
-    /// Searches for what is only suspicious; whether something was left open.
-    fn settle(&self, store: &Store, trace: &Path, analysis: &mut Analysis) -> Result<bool> {
-        let again = again::of(trace)?;
-        let archive = self.archive(store);
-        let settled = warnings::settle(analysis, trace, &again, &archive, &self.limits.limits())?;
-        if self.format.is_text() {
-            search_told::warnings(&settled);
-        }
-        warnings::report(analysis, &settled);
-        let is_open = |one: &Settled| matches!(one.verdict, Verdict::Inconclusive(_));
-        Ok(settled.iter().any(is_open))
-    }
-
-    fn archive<'a>(&self, store: &'a Store) -> Archive<'a> {
-        Archive {
-            store,
-            typed: self.command.clone(),
-            options: self.search.options(Total::PREDICTING),
-        }
-    }
-
     /// Says whether more runs would pay.
     fn tell_coverage(&self, coverage: &Coverage, last_new: u32) {
         if self.runs > 1 {
@@ -419,74 +287,44 @@ impl Args {
             ));
         }
     }
+}
 
-    /// Keeps what is known before the program is run into it: whatever comes then, it is not lost.
-    fn keep_early(&self, trace: &Path, analysis: &mut Analysis) {
+/// Prints how a check goes on.
+struct Shown<'a> {
+    args: &'a Args,
+    /// That of traces which break a rule.
+    exit: Exit,
+}
+
+impl Observer for Shown<'_> {
+    fn recorded(&mut self, number: usize, recorded: &Recorded, verified: &Verified) {
+        let is_first = number == 0 && self.args.format.is_text();
+        told::verified(recorded, verified, is_first);
+        if is_first && let Some(flags) = self.args.building.compiled_with(&self.args.command) {
+            anstream::println!("{:<16}{flags}", "compiled with");
+        }
+        let verdict = verify::verdict(&verified.report);
+        if verdict != Exit::Clean {
+            self.exit = verdict;
+        }
+    }
+
+    /// Keeps it: whatever comes then, it is not lost.
+    fn found_early(&mut self, trace: &Path, analysis: &mut Analysis) {
         if let Some(recording) = Recording::of_trace(trace) {
             let report = json::report(&analysis.findings, Figures::of(analysis)) + "\n";
             recording.keep_report(&report, &mut analysis.remarks);
         }
     }
 
-    /// What a recording shows.
-    fn shown(&self, trace: &Path, config: &Config) -> Result<Analysis> {
-        let methods = [
-            How::Detect(Method::Hb),
-            How::Detect(Method::Hybrid),
-            How::Predict(Model::Maximal),
-            How::Interleave,
-        ];
-        let bytes = trace.metadata().map_or(0, |data| data.len());
-        let options = self.search.options_for(bytes, self.budget);
-        analysis::of(
-            trace,
-            &methods,
-            config,
-            &options,
-            Reading::OfSuspects,
-            trace.parent(),
-        )
+    fn settled(&mut self, settled: &[Settled]) {
+        if self.args.format.is_text() {
+            search_told::warnings(settled);
+        }
     }
 
-    /// The same, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
-    fn analysed(
-        &self,
-        trace: &Path,
-        known: &[Finding],
-        config: &Config,
-        allowance: &Allowance,
-    ) -> Result<Analysis> {
-        let mut analysis = self.shown(trace, config)?;
-        if analysis.events > LONG {
-            self.keep_early(trace, &mut analysis);
-        }
-        analysis.findings.retain(|finding| {
-            let mut sure = known.iter().filter(|known| known.rung == Rung::Confirmed);
-            !sure.any(|known| known.id == finding.id)
-        });
-        if !self.no_confirm {
-            let is_long = analysis.events > LONG;
-            let Analysis {
-                findings, remarks, ..
-            } = &mut analysis;
-            confirm::all(findings, trace, remarks, allowance);
-            // Where runs are long, the one that shows all that was seen comes first.
-            if is_long {
-                confirm::unordered::all(findings, trace, remarks, allowance)?;
-            }
-            confirm::candidates::all(&mut analysis, trace, allowance)?;
-            let Analysis {
-                findings, remarks, ..
-            } = &mut analysis;
-            confirm::unordered::all(findings, trace, remarks, allowance)?;
-        }
-        let tables = input::open(trace)?.tables().clone();
-        let taken_back = assembly::take_back(&mut analysis.findings, &tables, trace)?;
-        analysis.remarks.extend(taken_back);
-        if let Some(calls) = UnseenCalls::of(&tables, trace)? {
-            calls.take_back(&mut analysis.findings, false);
-        }
-        Ok(analysis)
+    fn run_ended(&mut self, number: usize, orders: u64, known: &[Finding], found: &[Finding]) {
+        told::run(number, self.args.runs, orders, known, found);
     }
 }
 

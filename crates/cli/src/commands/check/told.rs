@@ -1,6 +1,7 @@
 //! What `deadheat check` says: about the run, its trace, and what was found.
 
 use deadheat_analysis::analysis::Analysis;
+use deadheat_engine::check::{Others, Verified};
 use deadheat_engine::explore::told;
 use deadheat_engine::explore::whole::Explored;
 use deadheat_engine::scanned::Outcome;
@@ -8,16 +9,12 @@ use deadheat_report::text::{self, Look};
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_run::input;
 use deadheat_run::recorder::Recorded;
-use deadheat_session::error::Result;
-use deadheat_session::exit::Exit;
-use deadheat_session::progress::Watched;
-use deadheat_session::terminal::{BAD, BOLD, count, counted, duration, say, styled};
+use deadheat_session::terminal::{BAD, BOLD, count, counted, say, styled};
+use deadheat_trace::Op;
 use deadheat_trace::stats::Stats;
-use deadheat_trace::{Op, Steps};
 
 use super::super::search;
 use super::super::trace::verify;
-use super::orders::Others;
 
 /// Says what one of several runs has brought.
 pub(super) fn run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {
@@ -33,39 +30,24 @@ pub(super) fn run(number: usize, runs: u32, orders: u64, known: &[Finding], foun
     ));
 }
 
-/// Verifies and counts the trace, and prints how it went (of several, only the first).
-pub(super) fn verified(recorded: &Recorded, is_first: bool) -> Result<Exit> {
-    let path = &recorded.traces[0];
-    let broken = |error: &input::ReadError| input::broken(path, error);
-    let mut steps = Watched::new(input::open(path)?, "verifying");
-    let mut verifier = deadheat_trace::verify::Verifier::new(steps.mode(), Default::default());
-    let mut counter = deadheat_trace::stats::Counter::new();
-    let mut index = 0;
-    while let Some(step) = steps.next_step().map_err(|error| broken(&error))? {
-        verifier.step(deadheat_trace::EventIndex(index), &step);
-        counter.step(&step);
-        index += 1;
-    }
-    let input = steps.into_inner();
-    let stats = counter.finish(input.mode(), input.tables());
-    let checked = verifier.finish(input.tables());
-
+/// Prints how a run went, and what is in its trace (of several, only the first).
+pub(super) fn verified(recorded: &Recorded, verified: &Verified, is_first: bool) {
     if !is_first {
         recorded.tell(true);
-        return Ok(verify::verdict(&checked));
+        return;
     }
+    let checked = &verified.report;
     recorded.tell(false);
-    anstream::print!("{}", table(&stats, checked.mismatches));
-    anstream::println!("{:<16}{}", "verification", verify::summary(&checked));
+    anstream::print!("{}", table(&verified.stats, checked.mismatches));
+    anstream::println!("{:<16}{}", "verification", verify::summary(checked));
     for violation in checked.violations.iter().take(5) {
-        anstream::println!("  {}", violation.describe(input.tables()));
+        anstream::println!("  {}", violation.describe(&verified.tables));
     }
     let deadlock = match recorded.deadlocked {
         true => styled(BAD, "this run ended in one"),
         false => "no".to_owned(),
     };
     anstream::println!("{:<16}{deadlock}", "deadlocked");
-    Ok(verify::verdict(&checked))
 }
 
 /// Prints what was found; how many findings there are that are more than suspicious.
@@ -204,51 +186,4 @@ fn table(stats: &Stats, external: u64) -> String {
     ];
     let lines = rows.map(|(name, value)| format!("{name:<16}{}\n", styled(BOLD, value)));
     lines.concat()
-}
-
-/// A run that was ended because it took too long, or waited: it may have gone on for ever, or not.
-pub(super) fn late(recorded: &Recorded) -> Option<String> {
-    if let Some(patience) = recorded.patience {
-        return Some(patience.told().to_owned());
-    }
-    let steps = counted(recorded.contents.events, "event");
-    let took = duration(recorded.took);
-    recorded.is_cut.then(|| {
-        format!(
-            "the program was still running after {took} and {steps}, and was ended: what it would \
-             have done later was not looked at (--run-time allows more)"
-        )
-    })
-}
-
-/// A deadlock that a run has ended in, and that is not among what was found in it.
-pub(super) fn unnamed(recorded: &Recorded, analysis: &Analysis) -> Option<String> {
-    (recorded.deadlocked && !analysis.names_own_deadlock()).then(|| {
-        "the deadlock that the run ended in is unconfirmed: which waits it consists of was not found \
-         out"
-        .to_owned()
-    })
-}
-
-/// The disk has all that a command may write.
-pub(super) fn full(runs: u64, of: u64) -> String {
-    format!(
-        "{} of {} were recorded: together they take what a command may have of the disk \
-         (--max-size allows more)",
-        count(runs),
-        counted(of, "run"),
-    )
-}
-
-/// What an interrupt has cut short.
-pub fn stopped(recording: bool, analysis: bool) -> Vec<String> {
-    let recording = recording.then_some(
-        "stopped while it was recorded: what the program would have done later was not looked at, \
-         and no other orders were tried",
-    );
-    let analysis = analysis.then_some(
-        "stopped while it was analysed: this is what was known by then, and there may be more",
-    );
-    let all = recording.into_iter().chain(analysis);
-    all.map(str::to_owned).collect()
 }

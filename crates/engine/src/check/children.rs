@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use deadheat_analysis::analysis::Analysis;
-use deadheat_analysis::config::Config;
 use deadheat_analysis::ways;
-use deadheat_report::{Rung, Suppressions};
+use deadheat_report::Rung;
 use deadheat_session::terminal::counted;
 
-use super::Args;
+use super::Check;
 
 /// How many of them are looked at: some programs start very many.
 const MOST: usize = 64;
@@ -16,17 +15,11 @@ const MOST: usize = 64;
 /// Why their schedules are not enforced.
 const WHY: &str = "it happened in a process that the program has started, and schedules are enforced on the program itself";
 
-impl Args {
+impl Check<'_> {
     /// Adds what the recordings of other processes show.
-    pub(super) fn take_in_children(
-        &self,
-        traces: &[PathBuf],
-        config: &Config,
-        suppressions: &Suppressions,
-        into: &mut Analysis,
-    ) {
+    pub(super) fn take_in_children(&self, traces: &[PathBuf], into: &mut Analysis) {
         for trace in traces.iter().take(MOST) {
-            let mut analysis = match self.shown(trace, config) {
+            let mut analysis = match self.shown(trace) {
                 Ok(analysis) => analysis,
                 Err(error) => {
                     let shown = trace.display();
@@ -37,7 +30,7 @@ impl Args {
             };
             analysis
                 .findings
-                .retain(|finding| !suppressions.match_finding(finding));
+                .retain(|finding| !self.suppressions.match_finding(finding));
             for finding in &mut analysis.findings {
                 if finding.rung == Rung::Witness {
                     finding.not_enforced = Some(WHY.to_owned());

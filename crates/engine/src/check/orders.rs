@@ -5,19 +5,18 @@
 //! executions. One that does more is recorded a few times more, with other seeds, and what those runs show by
 //! happens-before is enforced. Every other one of these lets threads change turns where the recorded run looks suspicious ([`deadheat_analysis::points`]). How much is done is counted work, a part of the budget of its own.
 
+use crate::confirm;
+use crate::explore::copies::Copies;
+use crate::explore::whole::{self, Explored};
+use crate::failure;
 use deadheat_analysis::analysis::{self, Analysis, Reading};
 use deadheat_analysis::assembly;
 use deadheat_analysis::budget::{self, Allowance};
-use deadheat_analysis::config::Config;
 use deadheat_analysis::coverage::{Both, Coverage};
 use deadheat_analysis::how::How;
 use deadheat_analysis::points::Points;
 use deadheat_analysis::prediction::Model;
 use deadheat_detect::Method;
-use deadheat_engine::confirm;
-use deadheat_engine::explore::copies::Copies;
-use deadheat_engine::explore::whole::{self, Explored};
-use deadheat_engine::failure;
 use deadheat_explore::search::Cut;
 use deadheat_report::{Finding, Kind, Rung};
 use deadheat_run::again::{self, Again};
@@ -25,13 +24,12 @@ use deadheat_run::input;
 use deadheat_run::launch;
 use deadheat_run::recorder::{Place, Plan, Recorded};
 use deadheat_run::sharing::Sharing;
-use deadheat_run::store::Store;
 use deadheat_session::error::Result;
 use deadheat_session::progress::Counted;
 use deadheat_session::signals;
 use deadheat_trace::Steps;
 
-use super::Args;
+use super::Check;
 
 /// How many events a run may have whose program is searched as copies.
 const SMALL: u64 = 50_000;
@@ -42,7 +40,7 @@ const SEEDS: u32 = 8;
 const AT_POINTS: [(u32, u32); 4] = [(1, 0), (0, 2), (2, 0), (0, 6)];
 
 /// What was done in other orders.
-pub(super) enum Others {
+pub enum Others {
     /// Copies were executed.
     Searched(Box<Explored>),
     /// Runs with other seeds were recorded.
@@ -69,21 +67,19 @@ impl Others {
     }
 }
 
-impl Args {
+impl Check<'_> {
     /// Executes the program in other orders, if its run proves nothing; `None` if it does, or the program
     /// cannot be copied.
     pub(super) fn other_orders(
         &self,
-        at: (&Store, &mut Sharing),
+        sharing: &mut Sharing,
         recorded: &Recorded,
-        config: &Config,
         analysis: &mut Analysis,
         allowance: &Allowance,
     ) -> Option<Others> {
         if self.orders == 0
-            || self.leave_out.is_some()
-            || self.lean
-            || self.no_confirm
+            || self.left_out.is_some()
+            || !self.confirms
             || recorded.deadlocked
             || recorded.contents.threads < 2
             || proves(&analysis.findings)
@@ -94,7 +90,7 @@ impl Args {
         let done = match events > SMALL {
             false => {
                 let executions = self.orders.min(allowance.times(budget::copy(events)));
-                let searched = self.searched(at.0, recorded, executions);
+                let searched = self.searched(recorded, executions);
                 searched.map(|explored| explored.map(|all| Others::Searched(Box::new(all))))
             }
             true => {
@@ -103,7 +99,7 @@ impl Args {
                 match allowance.times(cost).min(SEEDS.into()) as u32 {
                     0 => Ok(Some(Others::TooLong)),
                     seeds => self
-                        .other_seeds(at, recorded, (config, analysis), seeds, allowance)
+                        .other_seeds(sharing, recorded, analysis, seeds, allowance)
                         .map(Some),
                 }
             }
@@ -115,12 +111,7 @@ impl Args {
         })
     }
 
-    fn searched(
-        &self,
-        store: &Store,
-        recorded: &Recorded,
-        executions: u64,
-    ) -> Result<Option<Explored>> {
+    fn searched(&self, recorded: &Recorded, executions: u64) -> Result<Option<Explored>> {
         let trace = &recorded.traces[0];
         let again = again::of(trace)?;
         let tables = input::open(trace)?.tables().clone();
@@ -128,8 +119,8 @@ impl Args {
         if !copies.is_copied {
             return Ok(None);
         }
-        let search = self.limits.limits().glance(executions);
-        let archive = self.archive(store);
+        let search = self.limits.glance(executions);
+        let archive = self.archive();
         let usual = Some(recorded.ended);
         let mut explored = whole::search(copies, &tables, usual, &archive, &search)?;
         if input::any_has_threads(&recorded.traces[1..])? {
@@ -141,16 +132,16 @@ impl Args {
     /// Records the program with other seeds until one of them shows something.
     fn other_seeds(
         &self,
-        (store, sharing): (&Store, &mut Sharing),
+        sharing: &mut Sharing,
         recorded: &Recorded,
-        (config, analysis): (&Config, &Analysis),
+        analysis: &Analysis,
         wanted: u32,
         allowance: &Allowance,
     ) -> Result<Others> {
         let trace = &recorded.traces[0];
         let reading = budget::reading(recorded.contents.events);
-        let points = match self.schedule.policy.is_none() && allowance.pays(reading) {
-            true => Some(Points::of(trace, analysis, config)?),
+        let points = match self.schedules.may_use_points && allowance.pays(reading) {
+            true => Some(Points::of(trace, analysis, &self.config)?),
             false => None,
         };
         let points = points.filter(|points| !points.is_empty());
@@ -164,13 +155,12 @@ impl Args {
         if let Some(coverage) = &mut coverage {
             coverage.add(trace)?;
         }
-        let schedules = self.schedule.several(wanted + 1);
-        for (number, schedule) in schedules.into_iter().skip(1).enumerate() {
+        for number in 0..wanted as usize {
             if signals::is_stopped() || proves(&findings) {
                 break;
             }
-            let recording = store.add()?;
-            let mut options = schedule.options(true);
+            let recording = self.store.add()?;
+            let mut options = (self.schedules.options)(number as u32 + 1);
             if let Some(points) = points.as_ref().filter(|_| number % 2 == 0) {
                 let (halves, tosses) = AT_POINTS[number / 2 % AT_POINTS.len()];
                 points.write(trace, halves)?;
@@ -186,7 +176,7 @@ impl Args {
                     }
                     _ => None,
                 };
-                self.seen_in(&other, config, allowance)
+                self.seen_in(&other, allowance)
             });
             runs += 1;
             progress.advance();
@@ -217,7 +207,7 @@ impl Args {
         Plan {
             program: again.program.clone(),
             command: again.invocation.command.clone(),
-            typed: self.command.clone(),
+            typed: self.typed.clone(),
             options,
             steady: true,
             place: Place::Store(recording),
@@ -231,19 +221,21 @@ impl Args {
     }
 
     /// What a run with another seed shows, enforced.
-    fn seen_in(
-        &self,
-        run: &Recorded,
-        config: &Config,
-        allowance: &Allowance,
-    ) -> Result<Vec<Finding>> {
+    fn seen_in(&self, run: &Recorded, allowance: &Allowance) -> Result<Vec<Finding>> {
         let trace = &run.traces[0];
         let mut methods = vec![How::Detect(Method::Hb)];
         // What the run has ended in is found on the way.
         methods.extend(run.deadlocked.then_some(How::Predict(Model::Maximal)));
-        let options = self.search.options_for(0, self.budget);
+        let options = self.reach.options_for(0, self.budget);
         let suspects = Reading::OfSuspects;
-        let mut found = analysis::of(trace, &methods, config, &options, suspects, trace.parent())?;
+        let mut found = analysis::of(
+            trace,
+            &methods,
+            &self.config,
+            &options,
+            suspects,
+            trace.parent(),
+        )?;
         let remarks = &mut Vec::new();
         confirm::all(&mut found.findings, trace, remarks, allowance);
         confirm::unordered::all(&mut found.findings, trace, remarks, allowance)?;
