@@ -7,6 +7,7 @@ mod commands;
 mod doctor;
 mod format;
 mod look;
+mod searched;
 mod settings;
 
 use std::ffi::{OsStr, OsString};

@@ -5,7 +5,7 @@
 //! contended is not. These few functions do the same to the same words of memory as those of
 //! the library, and are translated with instrumentation: every access to those words is in the
 //! recording, with its value and its order. Programs are linked with them in the library's place
-//! (see `crates/cli/src/rust/standard.rs`).
+//! (see `crates/build/src/rust/standard.rs`).
 //!
 //! They depend on how the library lays out its objects and what their numbers mean. That is
 //! looked up in the compiler at hand before anything is built: by `probe.rs`, a program that

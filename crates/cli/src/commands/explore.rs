@@ -15,7 +15,6 @@ use deadheat_detect::Method;
 use deadheat_engine::confirm;
 use deadheat_engine::explore::copies;
 use deadheat_engine::explore::evidence::Archive;
-use deadheat_engine::explore::told;
 use deadheat_engine::explore::warnings::{self, Recording, Settled, Verdict};
 use deadheat_engine::explore::whole::{self, Explored};
 use deadheat_explore::search::Cut;
@@ -39,6 +38,7 @@ use super::search::Search;
 use super::sources::Building;
 use crate::format::Format;
 use crate::look::LookArgs;
+use crate::searched;
 use crate::settings::args::ConfigArgs;
 
 const EXAMPLES: &str = "\
@@ -360,7 +360,7 @@ fn show_whole(explored: &Explored, look: &Look) {
     let row = |name: &str, value: String| anstream::println!("{name:<16}{value}");
     row(
         "searched",
-        format!("{}{how}", told::amount(progress, explored.took)),
+        format!("{}{how}", searched::amount(progress, explored.took)),
     );
     if progress.redundant > 0 {
         row(
@@ -368,12 +368,12 @@ fn show_whole(explored: &Explored, look: &Look) {
             format!("{} of them", counted(progress.redundant, "execution")),
         );
     }
-    if let Some(told) = told::revisits(progress) {
+    if let Some(told) = searched::revisits(progress) {
         row("cut off", told);
     }
-    row("orders", told::extent(explored));
+    row("orders", searched::extent(explored));
     row("outcomes", count(explored.outcome.outcomes.len() as u64));
-    for effect in told::effects(explored.effects) {
+    for effect in searched::effects(explored.effects) {
         row("outside", format!("{effect}; none of that left the search"));
     }
     let many = explored.findings.len() as u64;
@@ -393,7 +393,7 @@ fn show_whole(explored: &Explored, look: &Look) {
 }
 
 fn show_settled(analysis: &Analysis, settled: &[Settled], look: &Look) {
-    told::warnings(settled);
+    searched::warnings(settled);
     let sure = |finding: &&Finding| finding.rung != Rung::Warning;
     if settled.is_empty() {
         anstream::println!("{}", styled(GOOD, "no warning is unsettled"));
@@ -440,7 +440,7 @@ impl WholeFigures {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            outside: told::effects(explored.effects),
+            outside: searched::effects(explored.effects),
             unconfirmed: explored.unsettled.clone(),
         }
     }

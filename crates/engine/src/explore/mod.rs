@@ -8,7 +8,7 @@
 //! * [`ends`]: from an end that should not be to findings.
 //! * [`notes`]: what its runs have noted.
 //! * [`reach`]: turns that lead to both sides of a race.
-//! * [`limits`], [`told`]: how far a search goes, and what is said about it.
+//! * [`limits`], [`shown`]: how far a search goes, and how far it is.
 //! * [`whole`]: all schedules from the beginning.
 //! * [`warnings`]: schedules that settle what is only suspicious, from where a recorded run was.
 
@@ -21,7 +21,7 @@ pub mod evidence;
 pub mod limits;
 mod notes;
 mod reach;
-pub mod told;
+mod shown;
 mod unordered;
 pub mod warnings;
 pub mod whole;

@@ -22,7 +22,7 @@ use super::assumptions;
 use super::copies::Copies;
 use super::evidence::{self, Archive, Seen};
 use super::limits::Limits;
-use super::told::Shown;
+use super::shown::Shown;
 use crate::confirm::{self, Case, plan};
 
 /// What became of a warning.

@@ -18,7 +18,7 @@ use super::conclusions;
 use super::copies::Copies;
 use super::evidence::Archive;
 use super::limits::Limits;
-use super::told::Shown;
+use super::shown::Shown;
 
 /// What came of a search.
 pub struct Explored {

@@ -14,7 +14,6 @@ use deadheat_analysis::budget::{Total, time};
 use deadheat_analysis::config::Config;
 use deadheat_analysis::coverage::Coverage;
 use deadheat_engine::check::{Check, Checked, Observer, Others, Schedules, Verified};
-use deadheat_engine::explore::told as search_told;
 use deadheat_engine::explore::warnings::Settled;
 use deadheat_engine::scanned::Outcome;
 use deadheat_report::{Finding, Rung, Suppressions, json};
@@ -37,6 +36,7 @@ use super::sources::Building;
 use super::trace::verify;
 use crate::format::Format;
 use crate::look::LookArgs;
+use crate::searched;
 use crate::settings::args::ConfigArgs;
 
 const EXAMPLES: &str = "\
@@ -319,7 +319,7 @@ impl Observer for Shown<'_> {
 
     fn settled(&mut self, settled: &[Settled]) {
         if self.args.format.is_text() {
-            search_told::warnings(settled);
+            searched::warnings(settled);
         }
     }
 

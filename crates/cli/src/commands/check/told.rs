@@ -2,7 +2,6 @@
 
 use deadheat_analysis::analysis::Analysis;
 use deadheat_engine::check::{Others, Verified};
-use deadheat_engine::explore::told;
 use deadheat_engine::explore::whole::Explored;
 use deadheat_engine::scanned::Outcome;
 use deadheat_report::text::{self, Look};
@@ -15,6 +14,7 @@ use deadheat_trace::stats::Stats;
 
 use super::super::search;
 use super::super::trace::verify;
+use crate::searched;
 
 /// Says what one of several runs has brought.
 pub(super) fn run(number: usize, runs: u32, orders: u64, known: &[Finding], found: &[Finding]) {
@@ -135,7 +135,7 @@ fn orders(others: &Others, warnings: usize) {
 /// The same of a search.
 fn searched(others: &Explored, warnings: usize) {
     let executions = counted(others.outcome.progress.executions, "execution");
-    let extent = told::extent(others);
+    let extent = searched::extent(others);
     let refuted = match others.is_complete() {
         true if warnings > 0 => ": none has what is only suspicious",
         _ => "",
@@ -144,7 +144,7 @@ fn searched(others: &Explored, warnings: usize) {
     for what in &others.unsettled {
         anstream::println!("{:<16}{what}", "unconfirmed");
     }
-    for effect in told::effects(others.effects) {
+    for effect in searched::effects(others.effects) {
         say(format_args!("{effect}; none of that left the search"));
     }
 }
