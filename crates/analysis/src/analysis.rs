@@ -41,7 +41,7 @@ const SHORT: u64 = 1 << 20;
 pub enum Reading {
     /// All of it, each method by itself.
     Whole,
-    /// What may be part of a race at all, which is found out first: see [`suspects`].
+    /// What may be part of a race at all, which is found out first: see `suspects`.
     OfSuspects,
 }
 

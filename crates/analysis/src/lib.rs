@@ -5,7 +5,7 @@
 //! * [`config`], [`marks`], [`leave_out`]: what the user has said about the program and its functions.
 //! * [`prediction`], [`interleaving`]: proofs by schedules, and schedules of synchronisation that nobody has
 //!   proven. [`witness`] is what is kept of a proof.
-//! * [`symbols`], [`counts`], [`unseen`], [`unseen_calls`], [`assembly`]: what the program's files say about
+//! * [`symbols`], `counts`, [`unseen`], [`unseen_calls`], [`assembly`]: what the program's files say about
 //!   its events, and what nobody announces.
 //! * [`ways`], [`coverage`], [`points`]: how one comes to a finding; which orders several runs have shown, and
 //!   where others should change turns.

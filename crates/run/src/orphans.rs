@@ -7,10 +7,10 @@
 //!
 //! * A run of ours (a search, a replay) leaves nothing: all are ended at once.
 //! * In the user's run (`record`, `watch`, the run that `check` records) a process with a session of
-//!   its own is a daemon, and stays. Others have [`PATIENCE`] to end by themselves, as a child whose
+//!   its own is a daemon, and stays. Others have `PATIENCE` to end by themselves, as a child whose
 //!   parent did not wait for it would.
 //! * A run that is asked to end when its time is up is over only then: whatever the program has left until
-//!   then, daemons too, is asked to end as well, and has [`PATIENCE`] for it.
+//!   then, daemons too, is asked to end as well, and has `PATIENCE` for it.
 //!
 //! An orphan sees this process as its parent, not process 1, as under any other subreaper (`systemd --user`).
 //! Rejected: a process group of the program's own (it could not read from the terminal, and one `setsid`

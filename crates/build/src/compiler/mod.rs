@@ -1,7 +1,7 @@
 //! The compiler wrapper: `deadheat cc` and `deadheat c++`.
 //!
-//! A call is taken apart ([`command_line`]), a real compiler is chosen ([`choose`]), the
-//! arguments are completed ([`plan`]), and this process becomes that compiler.
+//! A call is taken apart (`command_line`), a real compiler is chosen (`choose`), the
+//! arguments are completed (`plan`), and this process becomes that compiler.
 
 mod choose;
 mod command_line;

@@ -1,8 +1,8 @@
 //! Rust programs: `deadheat rustc`, and the compiler that `cargo deadheat` puts before cargo.
 //!
 //! The stable compiler instruments for threads if it is told that it may use what is not yet
-//! stable ([`plan`]); the standard library is linked as it is, with a few of its functions
-//! replaced ([`standard`]).
+//! stable (`plan`); the standard library is linked as it is, with a few of its functions
+//! replaced (`standard`).
 
 pub mod cargo;
 mod command_line;

@@ -6,11 +6,11 @@
 //! * [`consequence`]: what follows from a race in each of its two orders.
 //! * [`candidates`]: schedules that nobody has proven, on trial.
 //! * [`shown`]: what a schedule of synchronisation has shown, kept and shown again.
-//! * [`shrink`]: the same with fewer switches.
+//! * `shrink`: the same with fewer switches.
 //! * [`debugger`]: a run that ends in gdb.
-//! * [`together`]: many witnesses of one long run in one run of the program.
+//! * `together`: many witnesses of one long run in one run of the program.
 //! * [`unordered`]: races by happens-before, by the run that shows them.
-//! * [`why`]: why a schedule could not be followed.
+//! * `why`: why a schedule could not be followed.
 
 pub mod candidates;
 pub mod coarse;

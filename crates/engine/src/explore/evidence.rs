@@ -198,7 +198,7 @@ impl Seen {
     }
 
     /// The last thing that each thread did which has not ended, in its own code and in the
-    /// [beginning](Self::beginning) of the run: the thread that did something last comes first.
+    /// beginning of the run: the thread that did something last comes first.
     pub fn last_of_each(&self) -> Vec<usize> {
         let mut known = HashSet::new();
         let mut found = Vec::new();
@@ -230,7 +230,7 @@ impl Seen {
         many.min(new.map_or(0, |at| at + 1) + 2 * repeated.len())
     }
 
-    /// A witness that is the [beginning](Self::beginning) of a run.
+    /// A witness that is the beginning of a run.
     pub fn witness_of_beginning(&self, finding: &Finding) -> Witness {
         Witness::new(finding, self.trace.clone(), self.beginning() as u64)
     }

@@ -3,9 +3,9 @@
 //! The runtime appends what it finds to a file; a thread here follows the file, puts names to
 //! addresses, and prints. `deadheat_wire::watch` describes the file.
 //!
-//! * [`process`]: what a watched process has told about itself; findings with names.
-//! * [`follow`]: reads the file as it grows, prints findings, answers threads that wait.
-//! * [`debugger`]: stops the program, or starts a debugger, where a race was found.
+//! * `process`: what a watched process has told about itself; findings with names.
+//! * `follow`: reads the file as it grows, prints findings, answers threads that wait.
+//! * `debugger`: stops the program, or starts a debugger, where a race was found.
 
 mod debugger;
 mod follow;
