@@ -1,15 +1,17 @@
-//! What a recorded trace says: races and deadlocks, each with what surrounds it and, where one can be
-//! proven, with a schedule that leads there. No program is started.
+//! What a recorded trace says: races and deadlocks, each with what surrounds it and, where one can
+//! be proven, with a schedule that leads there. No program is started.
 //!
 //! * [`analysis`]: all methods on one trace, each finding once. [`how`] names the methods.
-//! * [`config`], [`marks`], [`leave_out`]: what the user has said about the program and its functions.
-//! * [`prediction`], [`interleaving`]: proofs by schedules, and schedules of synchronisation that nobody has
-//!   proven. [`witness`] is what is kept of a proof.
-//! * [`symbols`], `counts`, [`unseen`], [`unseen_calls`], [`assembly`]: what the program's files say about
-//!   its events, and what nobody announces.
-//! * [`ways`], [`coverage`], [`points`]: how one comes to a finding; which orders several runs have shown, and
-//!   where others should change turns.
-//! * [`budget`], [`reach`]: how far prediction searches; what reading a trace and running a program cost, counted.
+//! * [`config`], [`marks`], [`leave_out`]: what the user has said about the program and its
+//!   functions.
+//! * [`prediction`], [`interleaving`]: proofs by schedules, and schedules of synchronisation that
+//!   nobody has proven. [`witness`] is what is kept of a proof.
+//! * [`symbols`], `counts`, [`unseen`], [`unseen_calls`], [`assembly`]: what the program's files
+//!   say about its events, and what nobody announces.
+//! * [`ways`], [`coverage`], [`points`]: how one comes to a finding; which orders several runs have
+//!   shown, and where others should change turns.
+//! * [`budget`], [`reach`]: how far prediction searches; what reading a trace and running a program
+//!   cost, counted.
 //!
 //! One begins with [`analysis::of`], which gives an [`Analysis`]:
 //!

@@ -1,9 +1,10 @@
 //! Runs programs: recorded, watched, and again as they were when they were recorded.
 //!
 //! * [`program`]: can it be recorded? Asked before it is started.
-//! * [`launch`], [`stdin`], [`orphans`]: starts it with the runtime's variables, gives it its standard
-//!   input, and looks after what it leaves behind.
-//! * [`recorder`], [`disk`]: a recording from beginning to end, and how much of the disk it may have.
+//! * [`launch`], [`stdin`], [`orphans`]: starts it with the runtime's variables, gives it its
+//!   standard input, and looks after what it leaves behind.
+//! * [`recorder`], [`disk`]: a recording from beginning to end, and how much of the disk it may
+//!   have.
 //! * [`store`]: a project's recordings, and how each came about.
 //! * [`input`]: a trace, opened: a recording, or text.
 //! * [`again`], [`lists`]: a recorded program, ready to be run as it was.

@@ -1,4 +1,5 @@
-//! The lists that the runtime reads and that lie beside a trace, so that the program can be run again with them.
+//! The lists that the runtime reads and that lie beside a trace, so that the program can be run
+//! again with them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

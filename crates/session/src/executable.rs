@@ -1,4 +1,5 @@
-//! Where this executable is: it is called again by compilers' names, and has other programs beside it.
+//! Where this executable is: it is called again by compilers' names, and has other programs beside
+//! it.
 
 use std::path::PathBuf;
 

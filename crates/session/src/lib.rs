@@ -1,10 +1,10 @@
-//! What all parts of one call of Deadheat share: how it fails, what it says meanwhile, whether the user
-//! wants to stop, and where its temporary files are.
+//! What all parts of one call of Deadheat share: how it fails, what it says meanwhile, whether the
+//! user wants to stop, and where its temporary files are.
 //!
-//! * [`error`], [`exit`]: expected failures, each with a sentence, advice and a documented exit code. The
-//!   libraries above return them; only the command prints them and ends with their code.
-//! * [`terminal`], [`progress`], [`here`]: lines on standard error, numbers for people, signs of life while
-//!   something takes long, paths as the user sees them.
+//! * [`error`], [`exit`]: expected failures, each with a sentence, advice and a documented exit
+//!   code. The libraries above return them; only the command prints them and ends with their code.
+//! * [`terminal`], [`progress`], [`here`]: lines on standard error, numbers for people, signs of
+//!   life while something takes long, paths as the user sees them.
 //! * [`signals`]: whether the user has asked to stop, and who else hears of it.
 //! * [`scratch`]: folders that are removed when the process ends, by a signal too.
 //! * [`executable`]: where this program itself is.

@@ -1,4 +1,5 @@
-//! The options that name the configuration and files of suppressions. The file is read by [`super::file`].
+//! The options that name the configuration and files of suppressions. The file is read by
+//! [`super::file`].
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,9 +1,10 @@
-//! Everything at once: a program is recorded serially, its traces are verified, races and deadlocks are looked for and
-//! proven, the proofs are enforced on the program, and other orders are looked at of one that gives no proof.
+//! Everything at once: a program is recorded serially, its traces are verified, races and deadlocks
+//! are looked for and proven, the proofs are enforced on the program, and other orders are looked
+//! at of one that gives no proof.
 //!
-//! A [`Check`] is a value: what to run, how often, and how much may be done. An [`Observer`] hears of each stage as it
-//! ends. What was found is never lost: the user's signals end a stage early, and [`Checked`] says that something was
-//! left out.
+//! A [`Check`] is a value: what to run, how often, and how much may be done. An [`Observer`] hears
+//! of each stage as it ends. What was found is never lost: the user's signals end a stage early,
+//! and [`Checked`] says that something was left out.
 
 mod children;
 mod orders;
@@ -110,7 +111,8 @@ pub trait Observer {
         let _ = (number, recorded, verified);
     }
 
-    /// This was found in a long trace. The program has not been run into it: whatever comes then, it can be kept now.
+    /// This was found in a long trace. The program has not been run into it: whatever comes then,
+    /// it can be kept now.
     fn found_early(&mut self, trace: &Path, analysis: &mut Analysis) {
         let _ = (trace, analysis);
     }
@@ -120,7 +122,8 @@ pub trait Observer {
         let _ = settled;
     }
 
-    /// Of several runs, one has brought this: new orders of synchronisation, and findings beside those that were known.
+    /// Of several runs, one has brought this: new orders of synchronisation, and findings beside
+    /// those that were known.
     fn run_ended(&mut self, number: usize, orders: u64, known: &[Finding], found: &[Finding]) {
         let _ = (number, orders, known, found);
     }
@@ -155,13 +158,14 @@ pub struct Checked {
     pub last_new: u32,
     /// How many runs have ended in a deadlock.
     pub deadlocked: usize,
-    /// Whether something was left out: a budget ran out, a run did not end by itself, or the user has stopped it.
+    /// Whether something was left out: a budget ran out, a run did not end by itself, or the user
+    /// has stopped it.
     pub is_open: bool,
 }
 
 impl Check<'_> {
-    /// A check of this program, with its arguments, as `deadheat check` does it. Its recordings go into the project's
-    /// store.
+    /// A check of this program, with its arguments, as `deadheat check` does it. Its recordings go
+    /// into the project's store.
     pub fn of(command: Vec<OsString>) -> Result<Self> {
         Ok(Check {
             program: Program::find(command.first().map_or("".as_ref(), |name| name))?,

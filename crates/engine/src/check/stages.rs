@@ -300,7 +300,8 @@ impl Check<'_> {
         )
     }
 
-    /// The same, with all that it proves enforced on the program. What is `known` and confirmed is not enforced again.
+    /// The same, with all that it proves enforced on the program. What is `known` and confirmed is
+    /// not enforced again.
     fn enforced(
         &self,
         trace: &Path,
