@@ -52,6 +52,16 @@ pub fn read(fd: i32, bytes: &mut [u8]) -> isize {
     )
 }
 
+/// Reads entries of a folder; the number of bytes or a negated error number.
+pub fn entries(folder: i32, bytes: &mut [u8]) -> isize {
+    call3(
+        libc::SYS_getdents64,
+        folder as usize,
+        bytes.as_mut_ptr() as usize,
+        bytes.len(),
+    )
+}
+
 /// Writes two pieces as one.
 pub fn writev(fd: i32, first: &[u64], second: &[u64]) -> isize {
     let pieces = [

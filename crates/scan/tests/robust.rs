@@ -98,3 +98,29 @@ fn memory_that_is_copied_in_circles() {
         int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); run(0); }";
     assert!(!scan(text).findings.is_empty());
 }
+
+/// Twelve places create a thread of any of twelve functions, as far as anybody can tell: there are millions of ways from one to the next.
+#[test]
+fn threads_that_may_create_each_other_in_every_order() {
+    let mut text = String::from("#include <pthread.h>\nint x; extern int which;\n");
+    text.push_str("typedef void *work(void *);\nwork *all[12];\n");
+    for number in 0..12 {
+        let _ = writeln!(
+            text,
+            "void *run{number}(void *p) {{ pthread_t t; x++;
+                pthread_create(&t, 0, all[which], p); return 0; }}"
+        );
+    }
+    text.push_str("int main(void) { pthread_t t;\n");
+    for number in 0..12 {
+        let _ = writeln!(text, "all[{number}] = run{number};");
+    }
+    text.push_str("pthread_create(&t, 0, all[which], 0); pthread_join(t, 0); }\n");
+    let places: std::collections::BTreeSet<String> = scan(&text)
+        .findings
+        .iter()
+        .map(|finding| finding.signature.clone())
+        .collect();
+    // `x++` of each function races with that of each.
+    assert_eq!(places.len(), 12 * 13 / 2);
+}

@@ -191,6 +191,10 @@ pub enum Other {
     Room = 7,
     /// Who opens a FIFO.
     Opening = 8,
+    /// A System V object was removed.
+    Removed = 9,
+    /// Who waits for a System V object.
+    Waits = 10,
 }
 
 /// The channel of something of this kind, with a number of its own among these.

@@ -98,6 +98,7 @@ pub mod real;
     reason = "argued once, at the head of the file"
 )]
 mod relay;
+mod removed;
 pub mod robust;
 mod room;
 mod semaphore;

@@ -3,7 +3,8 @@
 //! A message that is received was sent before, and one that is sent into a full queue after others were
 //! received ([`room`](super::room)). Who gets a semaphore lowered comes after whoever raised
 //! it; who finds it at zero, after whoever lowered it. Which of several raised it nobody says: all that
-//! did so before count, which orders more than it must and never too little.
+//! did so before count, which orders more than it must and never too little. What is removed ends all waits
+//! for it ([`removed`](super::removed)).
 
 use core::ffi::{c_int, c_long};
 
@@ -12,6 +13,7 @@ use deadheat_wire::Op;
 use super::channel::{self, Other};
 use super::descriptor::{failed, trying};
 use super::real;
+use super::removed::{self, Wait};
 use super::room::Room;
 use crate::hooks::{caller, trampoline};
 use crate::record::event;
@@ -42,15 +44,9 @@ fn is_serial() -> bool {
     threads::visible() && mode() == Mode::Serial
 }
 
-/// The answer of a call that was not to wait; `None` if it would have had to.
-fn unless(would_wait: c_int, result: isize) -> Option<isize> {
-    (result >= 0 || errno() != would_wait).then_some(result)
-}
-
 /// Makes a call; `tried` is the same without waiting, which answers with this error if it would have to.
 fn waiting(
-    channel: usize,
-    limit: Limit,
+    (channel, limit, wait): (usize, Limit, &Wait),
     would_wait: c_int,
     tried: impl Fn() -> isize,
     real: impl FnOnce() -> isize,
@@ -63,7 +59,8 @@ fn waiting(
         true => failed(libc::EAGAIN) as isize,
         false => real(),
     };
-    let result = trying(channel, limit, false, || unless(would_wait, tried()), block);
+    let attempt = || wait.unless(would_wait, tried());
+    let result = trying(channel, limit, false, attempt, block);
     if result >= 0 {
         unsafe { *libc::__errno_location() = before };
     }
@@ -100,16 +97,17 @@ unsafe extern "C" fn msgsnd(queue: c_int, message: usize, length: usize, flags: 
             channel::send(channel, pc);
         }
     }
+    let wait = Wait::new(Other::Messages, queue, channel, pc);
     let result = match flags & libc::IPC_NOWAIT {
         0 => waiting(
-            channel,
-            Limit::None,
+            (channel, Limit::None, &wait),
             libc::EAGAIN,
             || send(flags | libc::IPC_NOWAIT),
             || send(flags),
         ),
         _ => send(flags),
     };
+    wait.end(result);
     if let Some(taken) = taken {
         if result != 0 {
             taken.failed(errno());
@@ -137,25 +135,26 @@ unsafe extern "C" fn msgrcv(
     if let Some(room) = room {
         serial::point_before(Op::Send, room.channel(), 0, pc);
         room.leave(channel, pc);
+    } else {
+        serial::gate(Op::Receive, channel, 0, pc);
     }
+    let wait = Wait::new(Other::Messages, queue, channel, pc);
     let result = match flags & libc::IPC_NOWAIT {
         0 => waiting(
-            channel,
-            Limit::None,
+            (channel, Limit::None, &wait),
             libc::ENOMSG,
             || receive(flags | libc::IPC_NOWAIT),
             || receive(flags),
         ),
         _ => receive(flags),
     };
+    wait.end(result);
     if result >= 0 {
         event::sync(Op::Receive, channel, pc);
         event::range(true, message, KIND + result as usize, pc);
         room.inspect(|room| room.leave(channel, pc));
         // Whoever waits to send may have room now.
         channel::wake(channel);
-    } else if errno() == libc::EIDRM {
-        event::sync(Op::Receive, channel, pc);
     } else {
         channel::found_nothing(channel, pc);
     }
@@ -165,7 +164,9 @@ unsafe extern "C" fn msgrcv(
 unsafe extern "C" fn msgctl(queue: c_int, command: c_int, argument: usize) -> c_int {
     let pc = caller();
     if command == libc::IPC_RMID {
+        serial::point_before(Op::Send, queue_channel(queue), 0, pc);
         channel::send(queue_channel(queue), pc);
+        channel::send(removed::removal_of(Other::Messages, queue), pc);
     }
     let result = unsafe { real::msgctl(queue, command, argument) };
     if command == libc::IPC_RMID {
@@ -200,24 +201,28 @@ impl Change {
         }
     }
 
-    /// It is done, which it could not have been before others did something.
-    fn receives(self, set: c_int, pc: usize) {
+    /// Who has to have done something before it can be done: those on this channel; nobody has to, to raise it.
+    fn needed(self, set: c_int) -> Option<usize> {
         let kind = match self.by {
-            1.. => return,
+            1.. => return None,
             0 => Other::Lowered,
             _ => Other::Raised,
         };
-        event::sync(Op::Receive, of_semaphore(kind, set, self.number), pc);
+        Some(of_semaphore(kind, set, self.number))
+    }
+
+    /// It is done, which it could not have been before others did something.
+    fn receives(self, set: c_int, pc: usize) {
+        if let Some(channel) = self.needed(set) {
+            event::sync(Op::Receive, channel, pc);
+        }
     }
 
     /// It cannot be done now.
     fn fails(self, set: c_int, pc: usize) {
-        let kind = match self.by {
-            1.. => return,
-            0 => Other::Lowered,
-            _ => Other::Raised,
-        };
-        channel::found_nothing(of_semaphore(kind, set, self.number), pc);
+        if let Some(channel) = self.needed(set) {
+            channel::found_nothing(channel, pc);
+        }
     }
 }
 
@@ -244,15 +249,19 @@ unsafe fn changing(
             by: change.sem_op,
         })
     };
+    let channel = set_channel(set);
+    // Of several the kernel counts whoever waits at the first that cannot be done; which that is nobody says.
+    let wanted = changes().find_map(|change| change.needed(set));
+    let wait = Wait::new(Other::Semaphores, set, wanted.unwrap_or(channel), pc);
     if mode() != Mode::Serial {
         changes().for_each(|change| change.sends(set, pc));
         let result = real(operations);
-        if result == 0 || errno() == libc::EIDRM {
+        if result == 0 {
             changes().for_each(|change| change.receives(set, pc));
         }
+        wait.end(result as isize);
         return result;
     }
-    let channel = set_channel(set);
     let takes = (0..count).any(|index| operation(index).sem_op <= 0);
     let announced = if takes { Op::Receive } else { Op::Send };
     serial::point_before(announced, channel, 0, pc);
@@ -274,8 +283,7 @@ unsafe fn changing(
         }
         let tried = &raw const tried as usize;
         waiting(
-            channel,
-            limit,
+            (channel, limit, &wait),
             libc::EAGAIN,
             || real(tried) as isize,
             || real(operations) as isize,
@@ -283,12 +291,11 @@ unsafe fn changing(
     } else {
         serial::away(|| real(operations))
     };
+    wait.end(result as isize);
     if result == 0 {
         changes().for_each(|change| change.receives(set, pc));
         changes().for_each(|change| change.sends(set, pc));
         channel::wake(channel);
-    } else if errno() == libc::EIDRM {
-        changes().for_each(|change| change.receives(set, pc));
     } else {
         changes().for_each(|change| change.fails(set, pc));
     }
@@ -355,14 +362,27 @@ unsafe extern "C" fn semctl(set: c_int, number: c_int, command: c_int, argument:
         GETVAL | GETALL | GETPID | GETNCNT | GETZCNT => {
             serial::point_before(Op::Receive, set_channel(set), 0, pc);
             let result = real();
-            if result >= 0 {
-                both(&|channel| event::sync(Op::Receive, channel, pc));
+            if result < 0 {
+                return result;
             }
-            result
+            both(&|channel| event::sync(Op::Receive, channel, pc));
+            let waiting = |kind| {
+                let waits = removed::waits_for(Other::Semaphores, set);
+                event::sync(Op::Receive, waits, pc);
+                removed::waiting_for(of_semaphore(kind, set, number as u16)) as c_int
+            };
+            match command {
+                GETNCNT => result + waiting(Other::Raised),
+                GETZCNT => result + waiting(Other::Lowered),
+                _ => result,
+            }
         }
         SETVAL | SETALL | libc::IPC_RMID => {
             serial::point_before(Op::Send, set_channel(set), 0, pc);
             both(&|channel| channel::send(channel, pc));
+            if command == libc::IPC_RMID {
+                channel::send(removed::removal_of(Other::Semaphores, set), pc);
+            }
             let result = real();
             channel::wake(set_channel(set));
             result

@@ -11,15 +11,8 @@ pub struct KernelWait([u64; 9]);
 impl KernelWait {
     /// How a kernel thread of this process sleeps, if nothing but a wake-up or a signal can end that.
     pub fn of(tid: i32) -> Option<Self> {
-        let mut path = [0; 48];
         let mut text = [0; 256];
-        let fd = sys::open(path_of(tid, &mut path), libc::O_RDONLY | libc::O_CLOEXEC, 0);
-        if fd < 0 {
-            return None;
-        }
-        let count = sys::read(fd as i32, &mut text);
-        sys::close(fd as i32);
-        let text = text.get(..usize::try_from(count).ok()?)?;
+        let text = told_of(tid, &mut text)?;
         parse(text).filter(KernelWait::ends_by_others)
     }
 
@@ -32,6 +25,18 @@ impl KernelWait {
             && matches!(operation & COMMAND, WAIT | WAIT_BITSET)
             && limit == 0
     }
+}
+
+/// What the kernel tells of the call that a kernel thread of this process is in.
+pub fn told_of(tid: i32, text: &mut [u8; 256]) -> Option<&[u8]> {
+    let mut path = [0; 48];
+    let fd = sys::open(path_of(tid, &mut path), libc::O_RDONLY | libc::O_CLOEXEC, 0);
+    if fd < 0 {
+        return None;
+    }
+    let count = sys::read(fd as i32, text);
+    sys::close(fd as i32);
+    text.get(..usize::try_from(count).ok()?)
 }
 
 /// `/proc/self/task/TID/syscall`, as a C string.

@@ -23,6 +23,7 @@ mod kernel_wait;
 mod log;
 mod policy;
 pub mod replay;
+mod rest;
 mod rounds;
 mod scheduler;
 pub mod shared;

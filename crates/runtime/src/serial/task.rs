@@ -1,5 +1,7 @@
 //! A thread, as the scheduler sees it.
 
+use core::sync::atomic::AtomicI32;
+
 use super::context::Context;
 use super::endings::Kind;
 use super::explore::spin::Spin;
@@ -64,6 +66,8 @@ pub struct Task {
     pub follower: u32,
     /// It is in a call that waits for something outside.
     pub waits_outside: bool,
+    /// The carrier on which it was when the watchdog took the turn from it; 0: it has not, or the thread is back.
+    pub lost_on: AtomicI32,
     /// How many operations it has done in a run of a search.
     pub deeds: u64,
     /// How many threads it has created.
@@ -112,6 +116,7 @@ impl Task {
             priority: 0,
             follower: 0,
             waits_outside: false,
+            lost_on: AtomicI32::new(0),
             deeds: 0,
             children: 0,
             spin: Spin::new(),

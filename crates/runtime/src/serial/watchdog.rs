@@ -4,13 +4,14 @@
 //! After the time that the options name, the turn is taken from it and another thread goes on;
 //! it comes back in line at its next step. From then on the recording depends on real time,
 //! which the user is told once. A wait in the kernel that only another thread can end (a futex,
-//! as libgomp calls it) is seen by looking at the kernel thread, and the time is not waited for.
+//! as libgomp calls it) is seen by looking at the kernel thread, and the time is not waited for
+//! once nothing else of the process runs that may end it.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::scheduler::STEPS;
-use super::{signals, turn};
+use super::{rest, signals, turn};
 use crate::intercept::real;
 use crate::local::local;
 use crate::threads::Thread;
@@ -62,7 +63,8 @@ extern "C" fn watch(_: *mut c_void) -> *mut c_void {
         let still = sys::milliseconds() - since;
         let is_out_of_patience = still >= patience;
         let is_cheap = !turn::is_green() || lost < MOST_LOST;
-        if wait.is_some() && wait == before && is_cheap && overtake(now.1, true) {
+        let is_asleep = wait.is_some() && wait == before && is_cheap && rest::is_reached();
+        if is_asleep && overtake(now.1, true) {
             often = OFTEN;
             lost += 1;
         } else if is_out_of_patience && overtake(now.1, false) {

@@ -181,7 +181,7 @@ impl Flow<'_, '_> {
                 }
             }
             self.summary.spawned.extend(&summary.spawned);
-            if self.is_too_much(callee, summary.deeds.len()) {
+            if self.is_too_much(callee, summary.deeds.len(), self.analysis.budget) {
                 self.analysis.cut.insert(callee);
                 self.tell(What::Enter(callee), site, None, None, state);
             } else {
@@ -209,8 +209,7 @@ impl Flow<'_, '_> {
 
     /// Whether what a callee does is not told in this function's terms, because there is too much of it, or no end to it: both call each
     /// other.
-    fn is_too_much(&self, callee: FunctionId, deeds: usize) -> bool {
-        let budget = self.analysis.budget;
+    pub(super) fn is_too_much(&self, callee: FunctionId, deeds: usize, budget: usize) -> bool {
         let has_circle = callee != self.id && self.analysis.calls.call_each_other(self.id, callee);
         has_circle || deeds > budget / 64 && self.deeds.len() + deeds > budget
     }

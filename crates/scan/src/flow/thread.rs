@@ -12,6 +12,9 @@ use crate::values::Values;
 
 use super::Flow;
 
+/// So many times as much of new threads as of callees is told in their creator's terms: what they are given tells their memory apart.
+const ROOM_FOR_THREADS: usize = 16;
+
 impl Flow<'_, '_> {
     /// A thread is created.
     pub(super) fn create(
@@ -75,6 +78,14 @@ impl Flow<'_, '_> {
             maybe: state.maybe.clone(),
             ..State::default()
         };
+        let budget = self.analysis.budget * ROOM_FOR_THREADS;
+        if self.is_too_much(target, summary.deeds.len(), budget) {
+            self.analysis.cut.insert(target);
+            let mut deed = self.deed(What::Enter(target), site, None, None, &begin);
+            deed.chain.push(site);
+            self.deeds.add(deed);
+            return;
+        }
         let mut deeds = Vec::with_capacity(summary.deeds.len());
         let functions = self.analysis.points.functions_given(site).to_vec();
         let mut fields = BTreeMap::new();

@@ -76,7 +76,10 @@ pub(crate) fn is_covered(function: &Function, at: Site, by: &[Site]) -> bool {
 /// The accesses of a root that others cover, by where they are kept.
 pub fn covered(analysis: &Analysis, accesses: &[Rc<Deed>]) -> Vec<*const Deed> {
     let mut alike: FxHashMap<_, Vec<&Rc<Deed>>> = FxHashMap::default();
-    let key = |deed: &Rc<Deed>| (deed.path, deed.site.function, deed.what.size());
+    let key = |deed: &Rc<Deed>| {
+        let chain = deed.chain.clone();
+        (deed.path, deed.site.function, deed.what.size(), chain)
+    };
     for deed in accesses.iter().filter(|deed| deed.path.is_some()) {
         alike.entry(key(deed)).or_default().push(deed);
     }

@@ -1,7 +1,7 @@
 //! What a program does, from each of its beginnings: accesses, locks that are taken, and what orders threads.
 //!
 //! Functions that do too much, or call each other in circles, are not put into their callers' terms one call at a time: what is known at all calls of
-//! one is made a few moments, and what it does is told in those.
+//! one is made a few moments, and what it does is told in those. Threads that create each other in circles are told apart as [`Circles`] has it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +17,7 @@ use crate::path::{Base, PathId, Site};
 use crate::state::{Held, State};
 use crate::summary::{Arguments, Deed, What, unread};
 
+use super::circles::Circles;
 use super::semaphores;
 
 /// Where a program, or a part of one, begins.
@@ -144,6 +145,7 @@ struct Entered {
 /// All functions that are entered, and those to look at again.
 #[derive(Default)]
 struct Entries {
+    circles: Circles,
     all: BTreeMap<Key, Entered>,
     work: BTreeSet<Key>,
 }
@@ -151,23 +153,26 @@ struct Entries {
 /// All that is done from some roots on, in functions that are entered as well.
 fn gather(analysis: &mut Analysis, roots: &[&Root]) -> Vec<Deed> {
     let mut deeds = Deeds::default();
-    let mut entries = Entries::default();
-    for root in roots {
-        for deed in root.deeds(analysis) {
-            entries.note(analysis, &deed);
-            deeds.add(deed);
-        }
+    let begin: Vec<Deed> = roots.iter().flat_map(|root| root.deeds(analysis)).collect();
+    let mut entries = Entries {
+        circles: Circles::of(analysis, &begin),
+        ..Entries::default()
+    };
+    for mut deed in begin {
+        deed.chain = entries.circles.chain(&[], &deed.chain);
+        entries.note(analysis, &deed);
+        deeds.add(deed);
     }
     // First the moments in which functions are entered, until there are no more, then what is done there.
     while let Some(key) = entries.work.pop_first() {
         let is_entry = |deed: &Deed| matches!(deed.what, What::Enter(_));
-        for deed in inside(analysis, &key, &entries.all[&key], is_entry) {
+        for deed in entries.inside(analysis, &key, is_entry) {
             entries.note(analysis, &deed);
         }
     }
-    for (key, entered) in &entries.all {
+    for key in entries.all.keys() {
         let is_done = |deed: &Deed| !matches!(deed.what, What::Enter(_));
-        for deed in inside(analysis, key, entered, is_done) {
+        for deed in entries.inside(analysis, key, is_done) {
             let is_access = matches!(deed.what, What::Access { .. });
             if !is_access || analysis.is_own(&deed) {
                 deeds.add(deed);
@@ -210,40 +215,40 @@ impl Entries {
         }
         self.work.insert(key);
     }
-}
 
-/// What a function does that is entered, of one kind. Nobody knows what it is given.
-fn inside(
-    analysis: &mut Analysis,
-    (_, function, chain): &Key,
-    entered: &Entered,
-    is_wanted: impl Fn(&Deed) -> bool,
-) -> Vec<Deed> {
-    let Some(summary) = analysis.summaries[function.index()].clone() else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for moment in &entered.moments {
-        let state = State::of(moment);
-        let mut terms = Arguments::new(*function, &[], &unread);
-        for deed in summary.deeds.iter().filter(|deed| is_wanted(deed)) {
-            // Threads that create each other in circles are as many as one round of that.
-            if deed.chain.iter().any(|site| chain.contains(site)) {
-                continue;
+    /// What a function does that is entered, of one kind. Nobody knows what it is given.
+    fn inside(
+        &self,
+        analysis: &mut Analysis,
+        key: &Key,
+        is_wanted: impl Fn(&Deed) -> bool,
+    ) -> Vec<Deed> {
+        let (_, function, chain) = key;
+        let (Some(entered), Some(summary)) = (
+            self.all.get(key),
+            analysis.summaries[function.index()].clone(),
+        ) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for moment in &entered.moments {
+            let state = State::of(moment);
+            let mut terms = Arguments::new(*function, &[], &unread);
+            for deed in summary.deeds.iter().filter(|deed| is_wanted(deed)) {
+                let kept = (&mut analysis.paths, &mut analysis.moments);
+                let mut deed = Deed {
+                    calls: deed.calls.clone(),
+                    ..terms.deed(kept, deed, &state, deed.site)
+                };
+                deed.calls = entered
+                    .calls
+                    .iter()
+                    .rev()
+                    .fold(deed.calls, |way, site| way.from(*site));
+                deed.chain = self.circles.chain(chain, &deed.chain);
+                found.push(deed);
             }
-            let kept = (&mut analysis.paths, &mut analysis.moments);
-            let mut deed = Deed {
-                calls: deed.calls.clone(),
-                ..terms.deed(kept, deed, &state, deed.site)
-            };
-            deed.calls = entered
-                .calls
-                .iter()
-                .rev()
-                .fold(deed.calls, |way, site| way.from(*site));
-            deed.chain.splice(0..0, chain.iter().copied());
-            found.push(deed);
         }
+        found
     }
-    found
 }

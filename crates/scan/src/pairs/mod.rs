@@ -4,6 +4,7 @@
 //! time, touch the same memory as far as anybody knows, and be ordered by nothing else.
 
 mod alias;
+mod circles;
 mod cover;
 pub mod deadlocks;
 mod done;

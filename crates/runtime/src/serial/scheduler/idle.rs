@@ -3,16 +3,19 @@
 use deadheat_wire::explore::ending;
 
 use super::super::endings::{self, Hope, Wait, World};
-use super::super::kernel_wait::KernelWait;
+use super::super::rest;
 use super::super::task::{State, Task, Waited};
 use super::super::{timers, turn};
 use super::Scheduler;
 use crate::intercept::condition;
+use crate::threads::Thread;
 use crate::{message, options, record, sys};
 
 /// How long a thread that is in a call may stay there before those who wait for the world outside
 /// go there, too, in milliseconds. A call that returns sooner leaves the order to the scheduler.
 const GRACE: u64 = 10;
+/// How long whoever is busy in a call is waited for at a time, in milliseconds: it may come to rest there.
+const LOOK: u64 = 50;
 /// How many steps a millisecond has.
 const STEPS_PER_MILLISECOND: u64 = 1000;
 
@@ -113,13 +116,20 @@ impl Scheduler {
         false
     }
 
-    /// Whether a thread is in a call, and does not merely wait there for something outside, or for others that wait, too.
+    /// Whether a thread is in a call, and does not merely wait there for something outside, or for others that wait, too. As
+    /// long as any kernel thread runs, a sleeper may only wait for that.
     pub(super) fn is_busy_away(&self) -> bool {
-        self.tasks[self.ready..self.count].iter().any(|thread| {
-            // SAFETY: records of threads that have not ended; we have the turn.
-            let (task, home) = unsafe { (&(**thread).task, turn::home_of(*thread)) };
-            task.state == State::Away && !task.waits_outside && KernelWait::of(home).is_none()
-        })
+        // SAFETY: records of threads that have not ended; we have the turn.
+        let is_away = |thread: &&*mut Thread| unsafe {
+            (***thread).task.state == State::Away && !(***thread).task.waits_outside
+        };
+        let mut away = self.tasks[self.ready..self.count]
+            .iter()
+            .filter(is_away)
+            .peekable();
+        // SAFETY: as above.
+        away.peek().is_some()
+            && (away.any(|thread| unsafe { !turn::sleeps_away(*thread) }) || !rest::is_reached())
     }
 
     /// Nobody has had the turn for a while. If nobody can come back to it by itself, an enforced schedule has failed, and
@@ -187,6 +197,7 @@ impl Scheduler {
         match hope {
             _ if world.shared && hope == Hope::Perhaps => self.waits_outside(),
             Hope::None => self.is_deadlock(),
+            Hope::Somebody if self.away > 0 => _ = turn::wait_for_arrivals_until(arrivals, LOOK),
             Hope::Somebody => turn::wait_for_arrivals(arrivals),
             Hope::Perhaps | Hope::Unlikely if patience == 0 => turn::wait_for_arrivals(arrivals),
             Hope::Perhaps | Hope::Unlikely => {

@@ -132,7 +132,7 @@ impl Scheduler {
                     self.waits_outside();
                 }
             } else if self.is_busy_away() {
-                turn::wait_for_arrivals(arrivals);
+                turn::wait_for_arrivals_until(arrivals, PATIENCE);
             } else if self.away > 0 {
                 let patience = self.patience();
                 if patience == 0 || endings::has_living_children() {

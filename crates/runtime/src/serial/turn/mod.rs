@@ -93,8 +93,9 @@ fn overtaken(me: *mut Thread) {
         return;
     }
     if is_green() {
-        // SAFETY: the caller's own context.
+        // SAFETY: the caller's own context and record.
         unsafe {
+            (*me).task.lost_on.store(0, Ordering::Relaxed);
             if is_home(me) {
                 // Unwinding out of a call that was cancelled, or a jump out of a handler.
                 signals::close_home();
@@ -228,9 +229,28 @@ pub fn sleeps(thread: *mut Thread) -> Option<[KernelWait; 2]> {
         return None;
     }
     // SAFETY: the record of the turn's holder is in use.
+    unsafe { sleeps_on(thread, carrier::tid()) }
+}
+
+/// The same of a thread that is in a call without the turn.
+///
+/// # Safety
+/// The record is in use.
+pub unsafe fn sleeps_away(thread: *mut Thread) -> bool {
+    // SAFETY: as the caller says.
+    unsafe {
+        let lost_on = (*thread).task.lost_on.load(Ordering::Relaxed);
+        let home = home_of(thread);
+        sleeps_on(thread, if lost_on == 0 { home } else { lost_on }).is_some()
+    }
+}
+
+/// The same of one that is at home, or on this carrier.
+unsafe fn sleeps_on(thread: *mut Thread, carrier: i32) -> Option<[KernelWait; 2]> {
+    // SAFETY: the record is in use.
     let home = KernelWait::of(unsafe { home_of(thread) })?;
     match is_green() {
-        true => Some([home, KernelWait::of(carrier::tid())?]),
+        true => Some([home, KernelWait::of(carrier)?]),
         false => Some([home; 2]),
     }
 }

@@ -32,8 +32,11 @@ pub fn take_from(thread: *mut Thread, is_blocked: bool) -> bool {
         }
         scheduler().leave(thread);
         if is_green() {
+            let lost_on = &(*thread).task.lost_on;
+            lost_on.store(carrier::tid(), Ordering::Relaxed);
             CURRENT.store(core::ptr::null_mut(), Ordering::Release);
             if !carrier::start() {
+                lost_on.store(0, Ordering::Relaxed);
                 scheduler().come_back(thread);
                 CURRENT.store(thread, Ordering::Release);
                 return false;
