@@ -239,6 +239,9 @@ impl Scheduler {
     /// Everybody waits, and only the world outside could have ended that: says so, closes the
     /// recording and ends the program.
     pub(super) fn waits_outside(&mut self) -> ! {
+        if record::has_ended() {
+            self.hangs_at_end();
+        }
         self.drained();
         if self.explorer.is_on() {
             self.tell_places();
