@@ -84,8 +84,14 @@ pub fn run(options: &Options) -> Result<ExitCode, String> {
     }
     if let Some(folder) = &options.write {
         for language in languages {
-            campaign::write(options.seed, options.count, language, options.states, folder)
-                .map_err(|e| format!("{}: {e}", folder.display()))?;
+            campaign::write(
+                options.seed,
+                options.count,
+                language,
+                options.states,
+                folder,
+            )
+            .map_err(|e| format!("{}: {e}", folder.display()))?;
         }
         return Ok(ExitCode::SUCCESS);
     }

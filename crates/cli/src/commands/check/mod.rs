@@ -240,6 +240,7 @@ impl Args {
             confirming.weigh(recorded.contents.weight());
             is_cut_short |= signals::take();
             late = late.or(told::late(&recorded));
+            is_open |= recorded.is_stopped;
             is_endless |= recorded.is_cut || recorded.patience == Some(Patience::Rounds);
             let verified = told::verified(&recorded, number == 0 && self.format.is_text())?;
             if number == 0

@@ -165,7 +165,13 @@ impl Scheduler {
             kind: task.kind,
             object: task.object,
         });
-        endings::hope(world, waits)
+        let hope = endings::hope(world, waits);
+        // What a call that nobody intercepts waits for may be none of the threads: a lock of the C library that one
+        // has which is about to end, a kernel thread that the program has made by itself.
+        match self.away {
+            0 => hope,
+            _ => hope.max(Hope::Perhaps),
+        }
     }
 
     /// How long somebody outside is waited for who may exist or not, in milliseconds; 0: as long as it takes. Runs of
