@@ -306,7 +306,46 @@ pub const PROGRAMS: &[Program] = &[
         input: 0,
         load: Load::Once(&[]),
     },
+    Program {
+        package: "onetbb",
+        note: "`test_concurrent_queue`",
+        build: ONETBB,
+        ours: None,
+        made: "made/found/test_concurrent_queue",
+        sources: "src",
+        input: 0,
+        load: Load::Once(&[]),
+    },
+    Program {
+        package: "onetbb",
+        note: "`test_task_group`, cancellation",
+        build: ONETBB,
+        ours: None,
+        made: "made/found/test_task_group",
+        sources: "src",
+        input: 0,
+        // It counts what depends on the order.
+        load: Load::Once(&["--minimal", "--test-case=Cancellation*"]),
+    },
+    Program {
+        package: "unbound",
+        note: "four threads of a program of ours",
+        build: UNBOUND,
+        ours: Some(include_str!("../../real/debian/unbound.c")),
+        made: "ours",
+        sources: ".",
+        input: 0,
+        load: Load::Once(&[]),
+    },
 ];
+
+/// The folder of what it makes is named after the compiler and the C library.
+const ONETBB: &str = "mkdir -p made && cd made && cmake -DTBB_TEST=ON -DTBB_STRICT=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo .. && \
+    make -j2 test_concurrent_queue test_task_group && ln -s *_relwithdebinfo found";
+
+const UNBOUND: &str = "./configure --disable-shared --with-pthreads --without-libevent --disable-flto && \
+    make -j2 libunbound.la && \
+    cc -g -O1 -Ilibunbound ours.c .libs/libunbound.a -lssl -lcrypto -lpthread -o ours";
 
 const ZEROMQ: &str = "mkdir -p made && cd made && cmake -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_STATIC=ON -DBUILD_SHARED=OFF \
     -DENABLE_DRAFTS=ON -DWITH_LIBSODIUM=OFF -DWITH_DOCS=OFF -DBUILD_TESTS=ON .. && make -j2 test_reqrep_tcp test_pair_inproc test_thread_safe";

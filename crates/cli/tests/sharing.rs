@@ -144,6 +144,64 @@ fn what_is_left_out_is_not_missed() {
     told(&mut busy.here.deadheat(["replay", id, "--times", "5"])).has("5 of 5 times");
 }
 
+/// What the store says of a recording is true of the run that was kept, not of the one that showed what is shared.
+#[test]
+fn the_store_describes_the_run_that_was_kept() {
+    let busy = Busy::new("racy++", "", "run()");
+    let long = busy.long();
+    let listed = told(&mut busy.here.deadheat(["ls", "--json"]));
+    let listed: serde_json::Value = serde_json::from_str(&listed.out).unwrap();
+    let trace = &listed[0]["info"]["trace"];
+    let file = busy
+        .here
+        .path()
+        .join(".deadheat/recordings/000001/trace.dht");
+    assert_eq!(trace["events"], long.events());
+    assert_eq!(trace["bytes"], file.metadata().unwrap().len());
+    let (_, rest) = long.err.split_once(" in ").unwrap();
+    let left_out = rest
+        .lines()
+        .find_map(|line| line.strip_suffix(LEFT_OUT))
+        .expect(&long.err);
+    let left_out = left_out
+        .trim_start_matches("deadheat: ")
+        .trim_end_matches(" accesses ");
+    assert_eq!(
+        trace["left_out"],
+        left_out.replace(',', "").parse::<u64>().unwrap()
+    );
+}
+
+/// Nobody can run any more when a thread has ended, so it is none of the program's threads that notices.
+#[test]
+fn a_deadlock_that_the_end_of_a_thread_leaves_is_recorded_again() {
+    let waits = "if (!number) { static pthread_cond_t never = PTHREAD_COND_INITIALIZER; \
+                 pthread_mutex_lock(&lock); cells[0]++; pthread_cond_wait(&never, &lock); \
+                 pthread_mutex_unlock(&lock); }";
+    let until_all_wait = "for (int seen = 0; seen < 2;) { pthread_mutex_lock(&lock); \
+                          seen = cells[0]; pthread_mutex_unlock(&lock); }";
+    let busy = Busy::new(waits, until_all_wait, "run()");
+    let long = busy.long();
+    assert_eq!(long.code, Some(66));
+    long.has(LEFT_OUT)
+        .has("confirmed deadlock: a wait that nobody ends");
+}
+
+/// Room for the first run, and not for all of the second: what there is is looked at, and nobody says it was all.
+#[test]
+fn a_run_that_there_is_no_room_to_repeat_is_not_lost() {
+    let shares = "for (int i = 0; i < 30000; i++) { pthread_mutex_lock(&lock); cells[i & 63]++; \
+                  pthread_mutex_unlock(&lock); }";
+    let busy = Busy::new(shares, "", "run()");
+    for size in ["1M", "2M", "3M"] {
+        let options = ["--survey-above", "50000", "--max-size", size];
+        let told = told(&mut busy.check(&options));
+        assert_eq!(told.code, Some(5), "{size}: {}", told.err);
+        told.has("it has reached its largest size")
+            .has("data races      none");
+    }
+}
+
 /// Memory that code without hooks changes for the thread that has it: a stack that is used again, and what the C
 /// library sorts and prints for it.
 #[test]

@@ -134,6 +134,49 @@ int main(void) {
     }
 }
 
+/// Nobody that the scheduler knows can end this wait: all other threads have ended.
+#[test]
+fn who_waits_in_a_call_that_nobody_intercepts_is_in_no_deadlock() {
+    let source = r#"
+#include <pthread.h>
+int word;
+long nap[2] = {0, 200000000};
+static char stack[4096];
+/* A kernel thread of its own, which sleeps, sets the word and wakes whoever waits for that. */
+static void help(void) {
+    long result = 56;
+    __asm__ volatile("syscall\n test %%rax, %%rax\n jnz 1f\n"
+                     "mov $35, %%eax\n lea nap(%%rip), %%rdi\n xor %%esi, %%esi\n syscall\n"
+                     "movl $1, word(%%rip)\n mov $202, %%eax\n lea word(%%rip), %%rdi\n"
+                     "mov $1, %%esi\n mov $1, %%edx\n xor %%r10d, %%r10d\n syscall\n"
+                     "mov $60, %%eax\n xor %%edi, %%edi\n syscall\n 1:\n"
+                     : "+a"(result) : "D"(0x50f00L), "S"(stack + sizeof stack), "d"(0L)
+                     : "rcx", "r10", "r11", "memory");
+}
+static void wait_for_word(void) {
+    long result = 202;
+    register long limit __asm__("r10") = 0;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(&word), "S"(0L), "d"(0L), "r"(limit)
+                     : "rcx", "r11", "memory");
+}
+static void *nothing(void *unused) {
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, nothing, 0);
+    pthread_join(thread, 0);
+    help();
+    wait_for_word();
+    return 0;
+}
+"#;
+    let (told, report) = check(source, &["--orders", "0"]);
+    only_warnings_or_none(&told, &report);
+    assert!(!told.contains("deadlock: no thread can go on"), "{told}");
+    assert!(!told.contains("waits for something outside"), "{told}");
+}
+
 /// The same of a program that may have been searched through.
 fn only_warnings_or_none(told: &str, report: &Value) {
     assert!(!told.starts_with("exit: 66"), "{told}");

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use deadheat_session::error::{Error, Result};
 use deadheat_session::progress::Watched;
 use deadheat_session::terminal::say;
-use deadheat_trace::file::{OpenError, Reader, TraceFile};
+use deadheat_trace::file::{Damage, OpenError, Reader, TraceFile};
 use deadheat_trace::{Mode, Step, Steps, Tables, WriteError, text};
 
 use crate::store::info::Contents;
@@ -147,6 +147,15 @@ impl Input {
         }
     }
 
+    /// Whether the recording stopped before the program ended, and said why.
+    fn is_stopped(&self) -> bool {
+        let is_stop = |damage: &Damage| matches!(damage, Damage::Stopped { .. });
+        match self {
+            Input::Recording(file, _) => file.damage().iter().any(is_stop),
+            Input::Text(_) => false,
+        }
+    }
+
     /// Whether the program was stopped because nothing would ever end it.
     fn hangs(&self) -> bool {
         match self {
@@ -281,6 +290,8 @@ pub struct Survey {
     pub remarks: Vec<String>,
     /// Whether the program was stopped in a deadlock.
     pub deadlocked: bool,
+    /// Whether the recording stopped before the program ended, and said why.
+    pub is_stopped: bool,
     /// Whether it was stopped because nothing would ever end it.
     pub hangs: bool,
     /// Why it was stopped though it might have gone on.
@@ -320,6 +331,7 @@ pub fn survey(path: &Path) -> Result<Survey> {
             complete: input.is_complete(),
         },
         deadlocked: input.is_deadlocked(),
+        is_stopped: input.is_stopped(),
         hangs: input.hangs(),
         patience: input.patience(),
         remarks,

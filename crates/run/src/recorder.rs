@@ -69,6 +69,8 @@ pub struct Recorded {
     remarks: Vec<String>,
     /// Whether the program was stopped in a deadlock.
     pub deadlocked: bool,
+    /// Whether the recording stopped before the program ended, and said why.
+    pub is_stopped: bool,
     /// Whether it was stopped because nothing would ever end it.
     pub hangs: bool,
     /// Why it was stopped though it might have gone on some time.
@@ -181,6 +183,7 @@ impl Plan {
             took: outcome.took,
             contents: survey.contents,
             deadlocked: survey.deadlocked,
+            is_stopped: survey.is_stopped,
             hangs: survey.hangs,
             patience: survey.patience,
             is_cut: outcome.is_cut,

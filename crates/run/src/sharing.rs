@@ -26,10 +26,13 @@ use crate::launch;
 use crate::recorder::{Place, Plan, Recorded};
 use crate::store::info::Ended;
 use crate::store::invocation::beside;
-use crate::store::traces_beside;
+use crate::store::{Recording, traces_beside};
 
-/// How often a run is repeated that shares more than the one before.
+/// How often a run is repeated that shares more than the one before, as long as that takes no longer
+/// than the run itself, or not long.
 const TRIES: usize = 3;
+/// See [`TRIES`].
+const NOT_LONG: Duration = Duration::from_secs(10);
 
 /// The longest run that is recorded whole, in events; or none is too long. (A write counts twice.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,16 +182,21 @@ impl Sharing {
             // What was ended from outside is repeated up to where it was.
             until: first.is_cut.then_some(executed),
         };
+        let mut spent = Duration::ZERO;
         for _ in 0..TRIES {
             let Some(entries) = found.entries else {
                 break;
             };
-            if signals::is_stopped() {
+            if signals::is_stopped() || spent > first.took.max(NOT_LONG) {
                 break;
             }
             self.take_in(entries);
             self.write(shared)?;
-            let next = repeat.record(Some(shared))?;
+            // What cannot be recorded again, for want of room or of anything else, was recorded once.
+            let Ok(next) = repeat.record(Some(shared)) else {
+                break;
+            };
+            spent += next.took;
             match Found::take(shared) {
                 Some(last) if last.has_all() && repeat.is_same(&next) => {
                     return repeat.keep(next);
@@ -197,19 +205,24 @@ impl Sharing {
                 None => break,
             }
         }
-        if signals::is_stopped() {
-            if !is_known {
-                first.remark(format!(
-                    "only the first {} of {} were recorded: a long run is recorded when it is \
-                     repeated, and it was not, as it was stopped",
-                    counted(whole, "event"),
-                    count(executed),
-                ));
-            }
-            return Ok(first);
+        let why = match signals::is_stopped() {
+            true => "it was not, as it was stopped".to_owned(),
+            false => match repeat.record(None) {
+                Ok(whole) => return repeat.keep(whole),
+                Err(error) => format!("that failed: {error}"),
+            },
+        };
+        repeat.remove();
+        if !is_known {
+            let recorded = whole.min(first.contents.events);
+            first.remark(format!(
+                "only the first {} of {} were recorded: a long run is recorded when it is \
+                 repeated, and {why}",
+                counted(recorded, "event"),
+                count(executed),
+            ));
         }
-        let whole = repeat.record(None)?;
-        repeat.keep(whole)
+        Ok(first)
     }
 
     /// Adds what a run has shown.
@@ -291,16 +304,27 @@ impl Repeat<'_> {
         self.trace.with_file_name("repeated.dht")
     }
 
-    /// Records it without what is not `shared`, or whole.
-    fn record(&self, shared: Option<&Path>) -> Result<Recorded> {
-        for path in traces_beside(&self.path()) {
-            let _ = fs::remove_file(path);
+    /// What was recorded of it, and is not kept.
+    fn remove(&self) {
+        let path = self.path();
+        for trace in traces_beside(&path) {
+            let _ = fs::remove_file(beside(&trace, "live"));
+            let _ = fs::remove_file(trace);
         }
+        for what in ["live", "invocation", "stdin", "inputs"] {
+            let _ = fs::remove_file(beside(&path, what));
+        }
+    }
+
+    /// Records it without what is not `shared`, or whole. Nobody wants more of the run than is recorded.
+    fn record(&self, shared: Option<&Path>) -> Result<Recorded> {
+        self.remove();
         let variables = shared.map(|path| (SHARED.into(), path.into()));
         let options = match self.until {
             Some(events) if shared.is_some() => format!("{}:until={events}", self.options),
             _ => self.options.to_owned(),
         };
+        let options = format!("{options}:at_full=end");
         let limit = match shared {
             Some(_) => self.first.took * 2 + Duration::from_secs(20),
             None => self.first.took + Duration::from_secs(20),
@@ -324,6 +348,9 @@ impl Repeat<'_> {
 
     /// Whether a repeated run has ended as the first one has.
     fn is_same(&self, next: &Recorded) -> bool {
+        if ended_full(next) {
+            return true;
+        }
         let ended = match self.until {
             // It has killed itself there.
             Some(_) => Ended::Signal(libc::SIGKILL),
@@ -357,12 +384,35 @@ impl Repeat<'_> {
         for what in ["invocation", "stdin", "inputs"] {
             let _ = fs::remove_file(beside(&path, what));
         }
+        if ended_full(&repeated) {
+            repeated.ended = self.first.ended;
+        }
         if self.until.is_some() {
             (repeated.ended, repeated.is_cut) = (self.first.ended, true);
         }
         repeated.takes_place_of(self.first);
+        self.describe(&repeated)?;
         Ok(repeated)
     }
+
+    /// What the store says about the recording is true of the repeated run.
+    fn describe(&self, repeated: &Recorded) -> Result<()> {
+        let Some(recording) = Recording::of_trace(self.trace) else {
+            return Ok(());
+        };
+        let Some(mut info) = recording.info() else {
+            return Ok(());
+        };
+        info.ended = Some(repeated.ended);
+        info.seconds = Some(repeated.took.as_secs_f64());
+        info.trace = Some(repeated.contents);
+        recording.describe(&info)
+    }
+}
+
+/// Whether a repeated run was ended as nothing more could be recorded.
+fn ended_full(run: &Recorded) -> bool {
+    run.is_stopped && !run.is_cut && run.ended == Ended::Signal(libc::SIGKILL)
 }
 
 #[cfg(test)]

@@ -80,6 +80,7 @@ options!(
     SILENT,
     WHOLE,
     UNTIL,
+    AT_FULL,
     HELP,
 );
 

@@ -67,6 +67,8 @@ options! {
         "serial: with DEADHEAT_SHARED, so many events are recorded whole; 0: all of them";
     UNTIL = "until", [], 0,
         "serial: with DEADHEAT_SHARED, after so many events the program is killed; 0: never";
+    AT_FULL = "at_full", ["go-on", "end"], 0,
+        "serial: whether the program goes on or is killed when no more can be recorded";
     HELP = "help", ["0", "1"], 0, "1: lists the options";
 }
 

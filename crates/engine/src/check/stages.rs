@@ -115,6 +115,7 @@ impl Check<'_> {
         stages.is_cut_short |= signals::take();
         let late = stages.late.take();
         stages.late = late.or(remarks::late(&recorded));
+        stages.is_open |= recorded.is_stopped;
         stages.is_endless |= recorded.is_cut || recorded.patience == Some(Patience::Rounds);
         observer.recorded(number, &recorded, &verified(&recorded)?);
         stages.deadlocked += usize::from(recorded.deadlocked);

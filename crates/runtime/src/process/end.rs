@@ -36,6 +36,9 @@ fn exit_place() -> usize {
 /// The C library has come to the end of the process in the running thread. It calls this once: what comes after is called for whoever
 /// else wants to end the process while this thread stands before that step.
 pub fn ends() {
+    if record::has_ended() {
+        return;
+    }
     if mode() == Mode::Serial {
         let _inside = Inside::enter();
         // SAFETY: a function of the right type, which needs neither argument nor library.

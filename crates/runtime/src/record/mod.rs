@@ -26,7 +26,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 pub use cursor::Cursor;
 pub use file::stop as stop_early;
@@ -122,10 +122,19 @@ fn begin(path: &'static [u8]) {
     inputs::tell_seed();
 }
 
+/// The recording has been closed for good, and threads still take turns: see [`close`].
+static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Whether nothing is recorded any more though threads take turns.
+pub fn has_ended() -> bool {
+    HAS_ENDED.load(Ordering::Acquire)
+}
+
 /// The running thread is about to end the process. That is a step like any other: threads that
 /// have not ended may come before it.
 pub fn before_end(pc: usize) {
     match mode() {
+        _ if has_ended() => {}
         Mode::Serial => serial::before_end(pc),
         Mode::Watch => watch::enforce::before_end(),
         _ => {}
@@ -139,9 +148,10 @@ pub fn end_of_program(pc: usize) {
 }
 
 /// Writes out what all threads have buffered and marks the recording as closed, or as going on
-/// behind another program's image if `reason` says so.
+/// behind another program's image if `reason` says so. What the process does after its end, such as
+/// destructors of libraries, is not recorded; but it may wait for other threads, so they go on taking turns.
 pub fn close(reason: &str, for_good: bool) {
-    if mode() == Mode::Off {
+    if mode() == Mode::Off || has_ended() {
         return;
     }
     let _inside = Inside::enter();
@@ -149,7 +159,7 @@ pub fn close(reason: &str, for_good: bool) {
         serial::cut_short(false);
         if serial::explore::server::copy() != 0 {
             // A copy has no recording of its own.
-            MODE.store(0, Ordering::Release);
+            go_on_unrecorded();
             return;
         }
         facts::modules();
@@ -167,10 +177,19 @@ pub fn close(reason: &str, for_good: bool) {
         file::end(reason, for_good);
     }
     if for_good {
-        MODE.store(0, Ordering::Release);
+        go_on_unrecorded();
         // SAFETY: the thread's own state.
         unsafe { (*local()).cursor.clear() };
         threads::stop_watching();
+    }
+}
+
+/// Nothing more is recorded. Threads that take turns go on doing so if there are several.
+fn go_on_unrecorded() {
+    if mode() == Mode::Serial && serial::goes_on_unrecorded() {
+        HAS_ENDED.store(true, Ordering::Release);
+    } else {
+        MODE.store(0, Ordering::Release);
     }
 }
 
@@ -196,7 +215,7 @@ pub(crate) fn fail(why: Stop) {
 
 /// In a new process after `fork`: a recording of its own, with the calling thread only.
 pub fn restart_in_child() {
-    let before = mode();
+    let before = if has_ended() { Mode::Off } else { mode() };
     MODE.store(0, Ordering::Release);
     // SAFETY: the thread's own state; it must not write into buffers shared with the parent.
     unsafe { (*local()).cursor.clear() };

@@ -118,6 +118,9 @@ impl Log {
         if !self.cursor.has_room() || left <= further {
             self.stream.flush(&mut self.cursor, self.thread);
             if !self.cursor.has_room() {
+                if self.shared.ends_full {
+                    self.end_run();
+                }
                 return false;
             }
         }
@@ -139,10 +142,10 @@ impl Log {
         }
     }
 
-    /// As many events have happened as were to.
+    /// As many events have happened as were to, or as can be recorded.
     #[cold]
     fn end_run(&mut self) {
-        self.shared.until = u64::MAX;
+        (self.shared.until, self.shared.ends_full) = (u64::MAX, false);
         self.flush(true);
         stop_early(Stop::Length);
         sys::kill_oneself();
@@ -173,10 +176,12 @@ impl Log {
     #[inline]
     fn open_frames(&mut self, thread: u32) {
         if self.shared.leaves_out {
-            // SAFETY: the running thread's own state; whoever has an event is attached.
+            // SAFETY: the running kernel thread's own state; whoever is attached has a record. The carrier is
+            // not: it writes down for others that they wait for ever.
             unsafe {
                 let local = local();
-                if (*(*local).thread).id == thread {
+                let own = (*local).thread;
+                if !own.is_null() && (*own).id == thread {
                     self.open_frames_of(thread, local);
                 }
             }

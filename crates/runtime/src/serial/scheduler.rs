@@ -647,11 +647,23 @@ impl Scheduler {
 
     /// Nobody can run, ever: says who waits for what, closes the recording and ends the program.
     fn deadlock(&mut self) -> ! {
+        if record::has_ended() {
+            self.hangs_at_end();
+        }
         self.drained();
         message::say(format_args!("deadlock: no thread can go on"));
         self.say_waits();
         record::close("deadlock", true);
         sys::exit_group(66)
+    }
+
+    /// The same after the end of the recording: destructors of libraries wait for what nobody does.
+    pub(super) fn hangs_at_end(&mut self) -> ! {
+        message::say(format_args!(
+            "the program had ended, but what it runs at its exit waits for ever and was stopped"
+        ));
+        self.say_waits();
+        sys::exit_group(124)
     }
 
     /// Says who waits for what, and writes it down.

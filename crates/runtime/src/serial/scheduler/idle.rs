@@ -165,7 +165,13 @@ impl Scheduler {
             kind: task.kind,
             object: task.object,
         });
-        endings::hope(world, waits)
+        let hope = endings::hope(world, waits);
+        // What a call that nobody intercepts waits for may be none of the threads: a lock of the C library that one
+        // has which is about to end, a kernel thread that the program has made by itself.
+        match self.away {
+            0 => hope,
+            _ => hope.max(Hope::Perhaps),
+        }
     }
 
     /// How long somebody outside is waited for who may exist or not, in milliseconds; 0: as long as it takes. Runs of
@@ -239,6 +245,9 @@ impl Scheduler {
     /// Everybody waits, and only the world outside could have ended that: says so, closes the
     /// recording and ends the program.
     pub(super) fn waits_outside(&mut self) -> ! {
+        if record::has_ended() {
+            self.hangs_at_end();
+        }
         self.drained();
         if self.explorer.is_on() {
             self.tell_places();

@@ -72,6 +72,8 @@ pub struct Shared {
     pub whole: u64,
     /// After so many events the run is over.
     pub until: u64,
+    /// It is also over when no more can be recorded.
+    pub ends_full: bool,
 }
 
 /// Before a recording: is it to look for shared memory, and what is it to leave out?
@@ -147,12 +149,14 @@ impl Shared {
             missed: 0,
             whole: 0,
             until: u64::MAX,
+            ends_full: false,
         }
     }
 
     /// Looks at what was asked for.
     pub fn begin(&mut self) {
         *self = Shared::none();
+        self.ends_full = options::AT_FULL.get() != 0;
         if !LOOKS.load(Ordering::Relaxed) {
             return;
         }
