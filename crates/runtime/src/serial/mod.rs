@@ -571,11 +571,11 @@ pub fn before_end(pc: usize) {
 /// The recording has ended, and so has what holds threads to a schedule. Whether there are others than the running one, which
 /// may have to go on for it to end.
 pub fn goes_on_unrecorded() -> bool {
-    // SAFETY: as in `flush`.
-    let scheduler = unsafe { scheduler() };
+    // SAFETY: as in `flush`; the thread's own state.
+    let (scheduler, me) = unsafe { (scheduler(), (*local()).thread) };
     scheduler.log.keep_silent();
     scheduler.explorer.leave();
-    scheduler.has_several() && turn::current() == unsafe { (*local()).thread }
+    scheduler.has_several() && turn::current() == me
 }
 
 /// The process ends, or (`passed`) nobody takes a step any more: an enforced schedule is not to be followed to its end.

@@ -113,7 +113,9 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 tid.store(sys::gettid(), Ordering::SeqCst);
-                while !stop.load(Ordering::SeqCst) {}
+                while !stop.load(Ordering::SeqCst) {
+                    std::hint::spin_loop();
+                }
                 drop(gate.lock());
             });
             while tid.load(Ordering::SeqCst) == 0 {
