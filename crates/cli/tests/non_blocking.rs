@@ -420,3 +420,52 @@ int main(void) {
 ";
     check(program, "cancelled");
 }
+
+/// Every so many steps whoever waits at a descriptor looks again. Who finds nothing takes no step, and must not be told
+/// to look again for that: by priorities, nobody else would ever go on.
+#[test]
+fn who_looks_again_and_finds_nothing_lets_others_go() {
+    let program = "
+#define _GNU_SOURCE
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+#define ROUNDS 4000
+static int there[2], back[2];
+static void awaited(int fd) {
+    char byte;
+    struct pollfd entry = {fd, POLLIN, 0};
+    poll(&entry, 1, -1);
+    read(fd, &byte, 1);
+}
+static void *answers(void *unused) {
+    for (int round = 0; round < ROUNDS; round++) {
+        awaited(there[0]);
+        write(back[1], \"y\", 1);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pipe(there);
+    pipe(back);
+    pthread_create(&thread, 0, answers, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        write(there[1], \"x\", 1);
+        awaited(back[0]);
+    }
+    pthread_join(thread, 0);
+    return 0;
+}
+";
+    let here = Sandbox::new();
+    here.file("p.c", program);
+    let built = here.deadheat(["cc", "-g", "p.c", "-o", "p"]).status();
+    assert!(built.unwrap().success());
+    for seed in ["1", "2", "3", "4", "5", "6"] {
+        let told =
+            here.told(&mut here.deadheat(["record", "--seed", seed, "--policy", "pct", "./p"]));
+        assert!(told.starts_with("exit: 0"), "seed {seed}: {told}");
+        assert!(told.contains("exited with 0"), "seed {seed}: {told}");
+    }
+}

@@ -73,6 +73,8 @@ pub struct Scheduler {
     waits: u64,
     /// How many events there were when all who could were told to look again.
     looked_at: u64,
+    /// The step at which those who wait for the world outside were last told to look.
+    looked_around_at: u64,
     /// Since when others are waited for who share memory: how many events there were then, and the time in milliseconds.
     hopes_since: (u64, u64),
     /// Since when threads have only asked the same, in a search: after how many changes, and at what time.
@@ -109,6 +111,7 @@ static SCHEDULER: Shared = Shared(UnsafeCell::new(Scheduler {
     steps: 0,
     waits: 0,
     looked_at: 0,
+    looked_around_at: u64::MAX,
     hopes_since: (u64::MAX, 0),
     vain_since: (u64::MAX, 0),
     had_hope: false,
@@ -139,6 +142,7 @@ impl Scheduler {
         self.slice = 1;
         self.steps = 0;
         self.looked_at = u64::MAX;
+        self.looked_around_at = u64::MAX;
         self.hopes_since = (u64::MAX, 0);
         self.preempt_accesses = options::PREEMPT.get() == 1;
         self.policy = Some(Chosen::from_options(
@@ -374,7 +378,9 @@ impl Scheduler {
         if self.count == self.ready {
             return;
         }
-        if self.steps.is_multiple_of(LOOK_AROUND) {
+        // Once: who has looked in vain and waits again takes no step.
+        if self.steps.is_multiple_of(LOOK_AROUND) && self.looked_around_at != self.steps {
+            self.looked_around_at = self.steps;
             self.look_outside(Waited::Woken);
         }
         for index in self.ready..self.count {
