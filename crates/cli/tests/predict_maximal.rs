@@ -178,7 +178,9 @@ fn an_interrupt_keeps_what_was_proven() {
         succeed(Command::new("kill").args(["-INT", &child.id().to_string()]));
         let output = child.wait_with_output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(told.contains("maximal was interrupted"), "{told}");
+        // It may come before the first question is asked.
+        let is_said = ["maximal was interrupted", "stopped: there may be more"];
+        assert!(is_said.iter().any(|said| told.contains(said)), "{told}");
         let found = String::from_utf8_lossy(&output.stdout);
         if found.contains("race on y") {
             assert_eq!(output.status.code(), Some(66), "{found}{told}");
