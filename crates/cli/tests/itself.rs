@@ -22,19 +22,11 @@ const WORKERS: [&str; 9] = [
     "workers",
 ];
 
-/// The same in what feeds and follows a program, and in what reads its traces: their unit tests, since what starts threads there is private.
-const UNITS: [&str; 7] = [
-    "--locked",
-    "-p",
-    "deadheat-run",
-    "-p",
-    "deadheat-analysis",
-    "--lib",
-    "side_by_side",
-];
+/// The same in what feeds and follows a program: its unit tests, since what starts threads there is private.
+const UNITS: [&str; 5] = ["--locked", "-p", "deadheat-run", "--lib", "side_by_side"];
 
 /// The test programs that these are.
-const PROGRAMS: usize = 5;
+const PROGRAMS: usize = 4;
 
 /// Threads that run free, and one at a time, which lets other orders of the same be looked at.
 const WAYS: [&[&str]; 2] = [&[], &["--serial", "--seed", "1"]];

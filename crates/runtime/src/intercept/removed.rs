@@ -42,10 +42,10 @@ fn errno() -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
-/// A call that may have to wait for an object.
+/// A call that may have to wait for an object. Channels are few, so those of the object are only taken when needed.
 pub struct Wait {
-    removal: usize,
-    waits: usize,
+    kind: Other,
+    object: c_int,
     wanted: usize,
     pc: usize,
     has_begun: Cell<bool>,
@@ -55,8 +55,8 @@ impl Wait {
     /// One for an object of a kind, until something is sent on a channel.
     pub fn new(kind: Other, object: c_int, wanted: usize, pc: usize) -> Self {
         Wait {
-            removal: removal_of(kind, object),
-            waits: waits_for(kind, object),
+            kind,
+            object,
             wanted,
             pc,
             has_begun: Cell::new(false),
@@ -76,8 +76,8 @@ impl Wait {
             error if error == would_wait => {
                 if !self.has_begun.replace(true) {
                     self.count().fetch_add(1, Ordering::AcqRel);
-                    channel::looked_in_vain(self.removal, self.pc);
-                    channel::send(self.waits, self.pc);
+                    channel::looked_in_vain(removal_of(self.kind, self.object), self.pc);
+                    channel::send(waits_for(self.kind, self.object), self.pc);
                 }
                 None
             }
@@ -96,7 +96,8 @@ impl Wait {
         }
         let error = errno();
         if matches!(error, libc::EIDRM | libc::EINVAL) {
-            event::sync(Op::Receive, self.removal, self.pc);
+            let removal = removal_of(self.kind, self.object);
+            event::sync(Op::Receive, removal, self.pc);
             failed(error);
         }
     }
